@@ -66,6 +66,19 @@ class Cone:
         full[cols, rows] = full[rows, cols]
         return full
 
+    def matrices(self, entries: Array) -> Array:
+        """Return the symmetric matrices of rows of coordinates of psd blocks."""
+        n = self.n
+        if not self.packed:
+            full = entries.reshape(-1, n, n)
+            return np.asarray(0.5 * (full + full.swapaxes(1, 2)))
+        cols, rows = _triangle(n)
+        if self.doubled:
+            entries = entries * np.where(rows == cols, 1.0, 0.5)
+        full = np.zeros((len(entries), n, n))
+        full[:, rows, cols] = full[:, cols, rows] = entries
+        return full
+
     def exact(self, v: Array) -> bool:
         """Whether `matrix` does not round the coordinates of a psd block."""
         if self.packed:

@@ -30,6 +30,7 @@ from condal.certificates.exact import (
 from condal.certificates.objective import objective_above
 from condal.certificates.residuals import column_norms, dot, powers_of_two, residual
 from condal.certificates.row_space import TINY
+from condal.certificates.stacked import unproved
 from condal.linalg.deflation import has_outlier, without_outlier
 from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array
@@ -120,8 +121,9 @@ def _dual_distance(form: ConicForm, y: Array) -> float:
             return inf
         # Each z_i moves by <a_i, dy>.
         error = error + column_norms(form.A) * off * ROUND_UP
-    for cone, place in zip(form.cones, form.places, strict=True):
-        if cone.kind != "free" and not contains(cone.dual, z[place], error[place]):
+    duals = [cone.dual for cone in form.cones]
+    for cone, place in unproved(duals, form.places, z, error):
+        if cone.kind != "free" and not contains(cone, z[place], error[place]):
             return inf
     return off
 
@@ -141,11 +143,11 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
         return True
     full = cone.matrix(v)[np.ix_(some, some)]
     off = norm_above(error) * cone.stretch * ROUND_UP
-    if off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v):
-        return is_psd(full)
     # Halving may round each entry.
-    off += 4 * np.finfo(float).eps * norm_above(full.ravel()) + TINY * some.size
-    return bool(smallest_eigenvalue(full) >= off)
+    rounding = 4 * np.finfo(float).eps * norm_above(full.ravel()) + TINY * some.size
+    if smallest_eigenvalue(full) >= off + rounding:
+        return True
+    return off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v) and is_psd(full)
 
 
 def smallest_eigenvalue(full: Array) -> float:

@@ -15,15 +15,22 @@ from condal.runtime.time_limit import current_limit
 MAX_ENTRIES = 20_000  # of a system that is reduced in fractions
 MAX_ROWS = 200
 MAX_ELIMINATION = 150_000  # rows times entries: fractions grow in an elimination
+CLEARLY = -1e-8  # of the largest eigenvalue
 SPLITTER = 2.0**27 + 1  # of a double of 53 bits
 MAX_FACTOR, MIN_PRODUCT = 2.0**400, 2.0**-900  # of products without under- and overflow
 
 
 def is_psd(full: Array) -> bool:
     """Whether a symmetric matrix of doubles is psd, by LDL' in fractions."""
-    if not np.isfinite(full).all():
+    if not np.isfinite(full).all() or _is_clearly_indefinite(full):
         return False
     return is_psd_exactly([[Fraction(value) for value in row] for row in full.tolist()])
+
+
+def _is_clearly_indefinite(full: Array) -> bool:
+    """Whether a negative eigenvalue is far beyond the rounding of its computation."""
+    values = np.linalg.eigvalsh(full)
+    return bool(values.size and values[0] < CLEARLY * np.abs(values).max())
 
 
 def is_psd_exactly(S: list[list[Fraction]]) -> bool:

@@ -103,7 +103,7 @@ class _Matrix:
         values, vectors = eigh(cone.matrix(v))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         rows, part = _dense_rows(form, place)
-        S = _matrices(cone.dual if cone.packed else cone, part)
+        S = (cone.dual if cone.packed else cone).matrices(part)
         images = np.matmul(np.matmul(root.T, S), root)
         return cls(cone, place, rows, root, images.reshape(rows.size, n * n))
 
@@ -126,21 +126,6 @@ def _dense_rows(form: ConicForm, place: slice) -> tuple[Indices, Array]:
     lengths = np.diff(C.indptr[place.start : place.stop + 1])
     entries[index, np.repeat(np.arange(lengths.size), lengths)] = C.data[begin:end]
     return rows, entries
-
-
-def _matrices(cone: Cone, entries: Array) -> Array:
-    """Return the symmetric matrices of rows of coordinates."""
-    n = cone.n
-    if not cone.packed:
-        full = entries.reshape(-1, n, n)
-        return 0.5 * (full + full.transpose(0, 2, 1))
-    cols, rows = np.triu_indices(n)
-    if cone.doubled:
-        entries = entries * np.where(rows == cols, 1.0, 0.5)
-    full = np.zeros((len(entries), n, n))
-    full[:, rows, cols] = entries
-    full[:, cols, rows] = entries
-    return full
 
 
 def _gram(form: ConicForm, diagonal: Array, vectors: Array) -> Array:

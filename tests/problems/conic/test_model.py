@@ -144,7 +144,8 @@ def test_a_level_below_the_optimum_is_no_proof(monkeypatch):
     monkeypatch.setattr("condal.problems.conic.own_data.verifiable", lambda program: False)
     given, optimum = level_program()
     model = conic_model(given)
-    low = replace(model, trace=replace(model.trace, level=optimum - 1.0, proposal=None))
+    trace = replace(model.trace, level=optimum - 1.0, proposal=None)
+    low = replace(model, trace=trace, settled=None)
     result = low.solve(tol=1e-4)
     assert result.status is Status.STALLED
     assert result.bound == optimum - 1.0
@@ -217,7 +218,8 @@ def test_a_bound_that_the_programs_own_data_do_not_prove_is_not_issued(monkeypat
     model = conic_model(pentagon)
     assert model.solve(tol=1e-4).status is Status.SOLVED
     monkeypatch.setattr(verified, "proved_lower_bound", lambda form, y: -1.0 - optimum)
-    result = model.solve(tol=1e-4)
+    assert conic_model(pentagon).solve(tol=1e-4).status is Status.STALLED
+    result = replace(model, settled=None).solve(tol=1e-4)
     assert result.status is Status.STALLED
     assert result.bound == pytest.approx(1.0 + optimum)
     assert "own data" in result.reason
@@ -252,7 +254,7 @@ def test_a_bound_is_what_the_programs_own_data_prove(cost):
 
 def test_a_bound_from_a_level_is_proved_by_the_multipliers_of_the_result(monkeypatch):
     """All points below the level are excluded: the result's own y shows it."""
-    monkeypatch.setattr("condal.problems.conic.trace.proposal_for", lambda program: None)
+    monkeypatch.setattr("condal.problems.conic.trace.proposal_for", lambda *arguments: None)
     given, optimum = level_program()
     model = conic_model(given)
     low = replace(model.trace, level=optimum - 1.0, traces=np.ones(1))

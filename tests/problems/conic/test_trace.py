@@ -92,7 +92,7 @@ def test_a_linear_program_tells_parts_apart():
 @pytest.fixture
 def searching(monkeypatch):
     """Search as for a program that is too large for the interior-point engine."""
-    monkeypatch.setattr("condal.problems.conic.trace.proposal_for", lambda program: None)
+    monkeypatch.setattr("condal.problems.conic.trace.proposal_for", lambda *arguments: None)
 
 
 @pytest.mark.usefixtures("searching")

@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from condal.methods.interior.newton_system import NewtonSystem
 from condal.methods.interior.orthant import Orthant
 from condal.methods.interior.psd import Psd
 from condal.methods.interior.second_order import SecondOrder
-from condal.methods.interior.standard import Cone
+from condal.methods.interior.standard import Cone, is_small
 from condal.runtime.time_limit import current_limit
 
 MAX_REFINEMENTS = 3  # of a direction
@@ -71,14 +71,15 @@ class EmbeddedProgram:
 
     @cached_property
     def A(self) -> Any:
-        """The columns of all cones, in CSR."""
+        """The columns of all cones, in CSR, or dense where products are then faster."""
         m = self.b.size
-        return sp.csr_array(sp.hstack([sp.csr_array((m, 0)), *(cone.A for cone in self.cones)]))
+        A = sp.csr_array(sp.hstack([sp.csr_array((m, 0)), *(cone.A for cone in self.cones)]))
+        return A.toarray() if is_small(A) else A
 
     @cached_property
     def adjoint(self) -> Any:
-        """A', in CSR."""
-        return sp.csr_array(self.A.T)
+        """A', in CSR or dense."""
+        return self.A.T if isinstance(self.A, np.ndarray) else sp.csr_array(self.A.T)
 
     @cached_property
     def places(self) -> tuple[slice, ...]:
@@ -138,6 +139,11 @@ class Embedded:
         return self.program.image(self.u, self.w)
 
     @cached_property
+    def _pulled(self) -> Array:
+        """A'y."""
+        return np.asarray(self.program.adjoint @ self.y)
+
+    @cached_property
     def _costs(self) -> tuple[float, float]:
         """<c, u> + <d, w> and <b, y>."""
         program = self.program
@@ -150,7 +156,7 @@ class Embedded:
         program, (primal, dual) = self.program, self._costs
         return (
             self.tau * program.b - self._image,
-            self.tau * program.c - self.z - program.adjoint @ self.y,
+            self.tau * program.c - self.z - self._pulled,
             self.tau * program.d - program.free_adjoint(self.y),
             self.kappa + primal - dual,
         )
@@ -176,7 +182,7 @@ class Embedded:
         program = self.program
         separator = direction = inf
         if dual > 0:
-            off = _norm(program.adjoint @ self.y + self.z) + _norm(program.free_adjoint(self.y))
+            off = _norm(self._pulled + self.z) + _norm(program.free_adjoint(self.y))
             separator = off / dual
         if primal < 0:
             direction = _norm(self._image) / -primal
@@ -346,4 +352,4 @@ def _scaled(at: Embedded, v: Array) -> Array:
 
 
 def _norm(v: Array) -> float:
-    return float(np.linalg.norm(v))
+    return sqrt(float(v @ v))

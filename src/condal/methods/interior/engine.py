@@ -80,12 +80,31 @@ class Proposal:
     error: float
     iterations: int
     _scaled: _Scaled = field(repr=False)
+    _end: Embedded | None = field(default=None, repr=False)
     _way: Embedded | None = field(default=None, repr=False)
+    _path: _Path | None = field(default=None, repr=False)
+
+    @cached_property
+    def inner(self) -> Array | None:
+        """Multipliers near y with c - A'y inside the dual cone; None for a ray or without any."""
+        return self._inside(self._end)
 
     @cached_property
     def deep(self) -> Array | None:
         """Multipliers with c - A'y deep inside the dual cone; None for a ray or without any."""
-        centred = None if self._way is None else self._way.centred()
+        return self._inside(self._way)
+
+    def refined(self, accuracy: float = ACCURACY) -> Proposal:
+        """Return the proposal of a solution after further steps, as it is if it is accurate enough.
+
+        It may end with a ray, or with the same pair.
+        """
+        if self._path is None or self.error <= accuracy:
+            return self
+        return self._path.followed(accuracy)
+
+    def _inside(self, at: Embedded | None) -> Array | None:
+        centred = None if at is None else at.centred()
         return None if centred is None else self._scaled.multipliers(centred)
 
 
@@ -110,25 +129,37 @@ def propose(
     Proposal
         The proposal. The limit of the call under way ends the iterations early.
     """
-    scaled = _Scaled.of(c, A, b, cones)
-    at, progress, iterations = Embedded.first(scaled.program), _Progress(), 0
-    while True:
-        separator, direction = at.ray_errors
-        if at.tau < SMALL_TAU * max(1.0, at.kappa) and min(separator, direction) <= RAY_ACCURACY:
-            return scaled.ray(at, iterations)
-        progress.record(at)
-        if progress.error <= accuracy or progress.stalled or iterations >= MAX_ITERS:
-            break
-        if current_limit().is_over():
-            break
-        check_cancelled()
-        moved = at.advanced()
-        if moved is None:
-            break
-        at, iterations = moved, iterations + 1
-    if min(at.ray_errors) < progress.error:
-        return scaled.ray(at, iterations)
-    return scaled.solution(progress, iterations)
+    return _Path(_Scaled.of(c, A, b, cones)).followed(accuracy)
+
+
+class _Path:
+    """The central path of an embedded program, up to some point."""
+
+    def __init__(self, scaled: _Scaled) -> None:
+        self.scaled, self.progress, self.iterations = scaled, _Progress(), 0
+        self.at = Embedded.first(scaled.program)
+
+    def followed(self, accuracy: float) -> Proposal:
+        """Go on until a solution is accurate enough, or nothing gets better."""
+        progress = self.progress
+        while True:
+            separator, direction = self.at.ray_errors
+            small = self.at.tau < SMALL_TAU * max(1.0, self.at.kappa)
+            if small and min(separator, direction) <= RAY_ACCURACY:
+                return self.scaled.ray(self.at, self.iterations)
+            progress.record(self.at)
+            if progress.error <= accuracy or progress.stalled or self.iterations >= MAX_ITERS:
+                break
+            if current_limit().is_over():
+                break
+            check_cancelled()
+            moved = self.at.advanced()
+            if moved is None:
+                break
+            self.at, self.iterations = moved, self.iterations + 1
+        if min(self.at.ray_errors) < progress.error:
+            return self.scaled.ray(self.at, self.iterations)
+        return self.scaled.solution(self)
 
 
 class _Progress:
@@ -213,12 +244,12 @@ class _Scaled:
             return Proposal("separator", x, y, separator, iterations, self)
         return Proposal("direction", x, y, direction, iterations, self)
 
-    def solution(self, progress: _Progress, iterations: int) -> Proposal:
-        """Return the best pair."""
-        at = progress.best
+    def solution(self, path: _Path) -> Proposal:
+        """Return the best pair of a path."""
+        at, way = path.progress.best, path.progress.way
         assert at is not None
         x, y = self._x(at) / at.tau, self.multipliers(at)
-        return Proposal("solution", x, y, at.error, iterations, self, progress.way)
+        return Proposal("solution", x, y, at.error, path.iterations, self, at, way, path)
 
 
 def _stacked(

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from condal.linalg.points import Array
 from condal.methods.interior.cone_point import ConePoint
@@ -54,8 +54,7 @@ class NewtonSystem:
 
     def solved(self, p: Array) -> Array:
         """Return M^-1 p."""
-        scaled = cho_solve((self.factor, True), self.scale * p, check_finite=False)
-        return np.asarray(self.scale * scaled)
+        return self.scale * _solved(self.factor, self.scale * p)
 
     def solved_with_free(self, p: Array, q: Array) -> tuple[Array, Array]:
         """Return dy and dw."""
@@ -64,8 +63,13 @@ class NewtonSystem:
         p = p + self.weight * (self.free @ q)
         dy = self.solved(p)
         right = self.free.T @ dy - q
-        dw = cho_solve((self.reduced, True), right, check_finite=False)
-        return self.solved(p - self.free @ dw), np.asarray(dw)
+        dw = _solved(self.reduced, right)
+        return self.solved(p - self.free @ dw), dw
+
+
+def _solved(factor: Array, p: Array) -> Array:
+    """M^-1 p, given the lower factor of M."""
+    return np.asarray(dpotrs(factor, p, lower=1)[0]) if p.size else p  # LAPACK takes no empty p
 
 
 def _cholesky(M: Array) -> Array | None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from condal.linalg.points import Array
 from condal.methods.interior.cone_point import Aim, Step
-from condal.methods.interior.schur import FULL
 from condal.methods.interior.standard import Cone
 
 
@@ -71,12 +70,8 @@ class Orthant:
         return np.asarray(1.0 / (self.z / self.u + self.v / self.w))
 
     def add_to(self, M: Array) -> None:
-        A = self.cone.A
-        if A.nnz > FULL * A.shape[0] * A.shape[1]:
-            full = A.toarray() * np.sqrt(self.H)
-            M += full @ full.T
-        else:
-            M += (A.multiply(self.H[None, :]) @ A.T).toarray()
+        """A H A'."""
+        self.cone.gram.add(M, self.H)
 
     def aim(self, mu: float, past: Step | None) -> Aim:
         """H (uz/u - z - wv/w + v), with the target products uz and wv."""

@@ -9,11 +9,11 @@ from math import inf
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 from scipy.linalg.blas import dtrsv
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotri, dtrtri
 
 from condal.linalg.points import Array
 from condal.methods.interior.cone_point import Aim, Step
-from condal.methods.interior.schur import Schur
+from condal.methods.interior.schur_stack import StackSchur
 from condal.methods.interior.standard import Cone
 
 MIN_LANCZOS_SIDE = 60  # of a matrix whose longest step is found by the Lanczos method
@@ -23,34 +23,55 @@ EIGENVALUE_ERROR = 0.05  # of the least eigenvalue, which its error bound makes 
 
 @dataclass(frozen=True, eq=False)
 class Psd:
-    """Stacks of X and Z with their Cholesky factors L and G, and W, the inverses of Z."""
+    """Stacks of X and Z, one after the other in `pair`, with the Cholesky `factors` of them."""
 
     cone: Cone
-    schur: tuple[Schur, ...]
-    X: Array
-    Z: Array
-    L: Array
-    G: Array
+    schur: StackSchur
+    pair: Array
+    factors: Array
 
     @classmethod
-    def of(cls, cone: Cone, schur: tuple[Schur, ...], X: Array, Z: Array) -> Psd | None:
-        """Factor X and Z; None unless all are positive definite."""
-        L, G = _cholesky(X), _cholesky(Z)
-        return None if L is None or G is None else cls(cone, schur, X, Z, L, G)
+    def of(cls, cone: Cone, schur: StackSchur, u: Array, z: Array) -> Psd | None:
+        """Factor the matrices of two vectors; None unless all are positive definite."""
+        pair = _symmetric(np.concatenate([u, z]).reshape(-1, cone.n, cone.n))
+        factors = _cholesky(pair)
+        return None if factors is None else cls(cone, schur, pair, factors)
 
     @classmethod
     def first(cls, cone: Cone, u: Array, z: Array) -> Psd | None:
         """Return the pair of two vectors; None unless both are inside."""
-        return cls.of(cone, Schur.each(cone.A, cone.n), _stack(cone, u), _stack(cone, z))
+        return cls.of(cone, StackSchur.of(cone.A, cone.n), u, z)
+
+    @property
+    def count(self) -> int:
+        """The number of matrices X."""
+        return len(self.pair) // 2
+
+    @property
+    def X(self) -> Array:
+        """The stack of X."""
+        return self.pair[: self.count]
+
+    @property
+    def Z(self) -> Array:
+        """The stack of Z."""
+        return self.pair[self.count :]
+
+    @cached_property
+    def inverses(self) -> Array:
+        """The inverses of the factors, which have positive diagonals."""
+        if _is_large(self.pair):
+            return np.stack([np.tril(dtrtri(factor, lower=1)[0]) for factor in self.factors])
+        return np.asarray(np.linalg.inv(self.factors), dtype=np.float64)
 
     @cached_property
     def W(self) -> Array:
         """The inverses of Z."""
-        if len(self.Z) > 1:  # the factors have positive diagonals, so they have inverses
-            inverse = np.linalg.inv(self.G)
-            return np.asarray(inverse.swapaxes(1, 2) @ inverse, dtype=np.float64)
-        lower = np.tril(dpotri(self.G[0], lower=1)[0])
-        return np.asarray((lower + np.tril(lower, -1).T)[None])
+        if _is_large(self.pair):
+            lower = np.tril(dpotri(self.factors[1], lower=1)[0])
+            return np.asarray((lower + np.tril(lower, -1).T)[None])
+        inverse = self.inverses[self.count :]
+        return np.asarray(inverse.swapaxes(1, 2) @ inverse, dtype=np.float64)
 
     @property
     def gap(self) -> float:
@@ -59,11 +80,11 @@ class Psd:
 
     @property
     def degree(self) -> float:
-        return float(self.cone.n * len(self.X))
+        return float(self.cone.n * self.count)
 
     @property
     def point(self) -> Array:
-        return self.L
+        return self.factors[: self.count]
 
     @property
     def flat(self) -> Array:
@@ -83,52 +104,65 @@ class Psd:
 
     def add_to(self, M: Array) -> None:
         """<A_i, X A_j W>."""
-        for schur, X, W in zip(self.schur, self.X, self.W, strict=True):
-            schur.add(M, X, W)
+        if self.schur.groups:
+            self.schur.add_groups(M, self.point, self.inverses[self.count :])
+        if self.schur.alone:
+            self.schur.add_alone(M, self.X, self.W)
 
     def aim(self, mu: float, past: Step | None) -> Aim:
         """mu W - X, minus dX dZ W of the predictor step."""
         r = mu * self.W - self.X
         if past is not None:
-            r -= _symmetric(_stack(self.cone, past.u) @ _stack(self.cone, past.z) @ self.W)
+            r -= _symmetric(self._stack(past.u) @ self._stack(past.z) @ self.W)
         return Aim(r.ravel())
 
     def scaled(self, dz: Array) -> Array:
         """X dZ W."""
-        return _symmetric(self.X @ _stack(self.cone, dz) @ self.W).ravel()
+        return _symmetric(self.X @ self._stack(dz) @ self.W).ravel()
 
     def step(self, aim: Aim, dz: Array) -> Step:
         """dX = r - X dZ W."""
         return Step(aim.r - self.scaled(dz), dz)
 
     def longest(self, step: Step) -> tuple[float, float]:
-        dX, dZ = _stack(self.cone, step.u), _stack(self.cone, step.z)
-        return _longest(self.L, dX), _longest(self.G, dZ)
+        """The largest t with every X + t dX psd, and every Z + t dZ; a little less for large n."""
+        d = np.concatenate([step.u, step.z]).reshape(self.pair.shape)
+        if not np.isfinite(d).all():
+            return 0.0, 0.0
+        if _is_large(self.pair):
+            least = np.array([_least(*both) for both in zip(self.factors, d, strict=True)])
+        else:
+            scaled = self.inverses @ d @ self.inverses.swapaxes(1, 2)
+            if not np.isfinite(scaled).all():
+                return 0.0, 0.0
+            least = _least_eigenvalues(scaled)
+        below = np.minimum(least.reshape(2, -1).min(axis=1), 0.0)
+        primal, dual = (inf if value == 0 else -1.0 / value for value in below.tolist())
+        return primal, dual
 
     def gap_at(self, step: Step, primal: float, dual: float) -> float:
         """<X + primal dX, Z + dual dZ>."""
         return float(np.vdot(self.flat + primal * step.u, self.dual + dual * step.z))
 
     def moved(self, step: Step, primal: float, dual: float, cost: Array | None) -> Psd | None:
-        X = self.flat + primal * step.u
         Z = self.dual + dual * step.z if cost is None else cost
-        X, Z = (_symmetric(_stack(self.cone, part)) for part in (X, Z))
-        return Psd.of(self.cone, self.schur, X, Z)
+        return Psd.of(self.cone, self.schur, self.flat + primal * step.u, Z)
 
-
-def _stack(cone: Cone, v: Array) -> Array:
-    """The matrices of a vector."""
-    return v.reshape(-1, cone.n, cone.n)
+    def _stack(self, v: Array) -> Array:
+        """The matrices of a vector."""
+        return v.reshape(-1, self.cone.n, self.cone.n)
 
 
 def _symmetric(a: Array) -> Array:
     return np.asarray(0.5 * (a + a.swapaxes(1, 2)))
 
 
+def _is_large(pair: Array) -> bool:
+    """Whether X and Z are single matrices, and large."""
+    return len(pair) == 2 and pair.shape[1] >= MIN_LANCZOS_SIDE
+
+
 def _cholesky(a: Array) -> Array | None:
-    if len(a) == 1:
-        factor, failed = dpotrf(a[0], lower=1, clean=1)
-        return None if failed or not np.isfinite(factor).all() else np.asarray(factor[None])
     try:
         factors = np.asarray(np.linalg.cholesky(a), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -136,19 +170,12 @@ def _cholesky(a: Array) -> Array | None:
     return factors if np.isfinite(factors).all() else None
 
 
-def _longest(factor: Array, d: Array) -> float:
-    """The largest t with every a + t d psd, a = factor factor'; a little less for large ones."""
-    if not np.isfinite(d).all():
-        return 0.0
-    if len(d) == 1 and d.shape[1] >= MIN_LANCZOS_SIDE:
-        least = _least(factor[0], d[0])
-    else:
-        inverse = np.linalg.inv(factor)
-        scaled = inverse @ d @ inverse.swapaxes(1, 2)
-        if not np.isfinite(scaled).all():
-            return 0.0
-        least = float(np.linalg.eigvalsh(scaled).min())
-    return inf if least >= 0 else -1.0 / least
+def _least_eigenvalues(a: Array) -> Array:
+    """The least eigenvalue of each matrix."""
+    if a.shape[1] == 2:
+        p, q, r = a[:, 0, 0], a[:, 1, 1], a[:, 1, 0]
+        return np.asarray(0.5 * (p + q) - np.hypot(0.5 * (p - q), r))
+    return np.asarray(np.linalg.eigvalsh(a)[:, 0])
 
 
 def _least(L: Array, d: Array) -> float:

@@ -80,15 +80,6 @@ class Schur:
             upper = upper.toarray().reshape(-1, n, n)[:, *np.triu_indices(n)]
         return cls(n, rows, upper, i[by_entry], j[by_entry], halved, starts, products)
 
-    @classmethod
-    def each(cls, A: Any, n: int) -> tuple[Schur, ...]:
-        """Plan for each of the matrices of side n that the columns of A stack."""
-        if A.shape[1] == n * n:
-            return (cls.of(A, n),)
-        columns = sp.csc_array(A)
-        begins = range(0, A.shape[1], n * n)
-        return tuple(cls.of(sp.csr_array(columns[:, k : k + n * n]), n) for k in begins)
-
     def add(self, M: Array, X: Array, W: Array) -> None:
         """M += (<A_i, X A_j W>)_ij."""
         few, every = self.rows.size - len(self.products), self.rows.size

@@ -19,7 +19,16 @@ import scipy.sparse as sp
 
 from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array, Indices, LowRank, Point
+from condal.methods.interior.scaled_gram import ScaledGram
 from condal.methods.projection.vectorise import Vectoriser
+
+SPARSE_CALL = 3e4  # numbers of a dense product that take as long as the call of a sparse one
+SPARSE_ENTRY = 5.0  # numbers of a dense product that take as long as an entry of a sparse one
+
+
+def is_small(A: Any) -> bool:
+    """Return whether products with A are faster if it is dense."""
+    return bool(A.shape[0] * A.shape[1] <= SPARSE_CALL + SPARSE_ENTRY * A.nnz)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +50,11 @@ class Cone:
     def adjoint(self) -> Any:
         """A', in CSR."""
         return sp.csr_array(self.A.T)
+
+    @cached_property
+    def gram(self) -> ScaledGram:
+        """The plan for A H A' with diagonal H."""
+        return ScaledGram.of(self.A)
 
     def reduced(self, y: Array) -> Array:
         """c - A'y."""

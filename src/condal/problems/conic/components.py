@@ -15,6 +15,8 @@ from condal.linalg.points import Indices
 
 MAX_SPLIT_COST = 0.5  # as a fraction of n^3; costlier splits keep one block
 
+MAX_HUB_SIDE = 100  # of blocks in which a row that is connected to all others is looked for
+
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
@@ -38,6 +40,8 @@ def pieces(n: int, places: Indices, slack: Indices) -> Pieces:
     rest = np.setdiff1d(rows, numbers)
     if not rest.size:  # numbers only: no block is left
         return Pieces((), numbers)
+    if _has_hub(rest, rows, cols):
+        return Pieces((rest,), numbers)
     from scipy.sparse.csgraph import connected_components
 
     graph = sp.coo_array((np.ones(rows.size), (rows, cols)), (n, n))
@@ -48,3 +52,13 @@ def pieces(n: int, places: Indices, slack: Indices) -> Pieces:
     groups = [rest[label[rest] == k] for k in np.flatnonzero(sizes > 1)]
     single = rest[sizes[label[rest]] == 1]
     return Pieces(tuple(groups), np.sort(np.concatenate([numbers, single])))
+
+
+def _has_hub(rest: Indices, rows: Indices, cols: Indices) -> bool:
+    """Return whether a row is connected to all others of a few, so that nothing splits them."""
+    if rest.size > MAX_HUB_SIDE:
+        return False
+    joined = np.eye(int(rest[-1]) + 1, dtype=bool)
+    inside = np.maximum(rows, cols) <= rest[-1]
+    joined[rows[inside], cols[inside]] = True
+    return bool(joined[np.ix_(rest, rest)].all(axis=1).any())

@@ -20,21 +20,22 @@ import scipy.sparse as sp
 from condal.linalg.points import Array, Indices
 from condal.problems.conic.components import Pieces, pieces
 from condal.problems.conic.program import Program
+from condal.runtime.deferred import Deferred
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
     """A part of x: a psd matrix, all nonnegative numbers together, or a second-order block.
 
-    `A` and `c` are its columns of the rows and of the minimised objective. `block` is its index
-    among the program's blocks. `index` holds the rows and columns of a matrix within its block, or
-    the places of the numbers in the program's x.
+    `A` and `c` are its columns of the rows and of the minimised objective, made on first use.
+    `block` is its index among the program's blocks. `index` holds the rows and columns of a matrix
+    within its block, or the places of the numbers in the program's x.
     """
 
     kind: Literal["psd", "orthant", "second-order"]
     n: int
-    A: Any = field(repr=False)
-    c: Any = field(repr=False)
+    A: Deferred[Any] = field(default=Deferred(), repr=False)
+    c: Deferred[Any] = field(default=Deferred(), repr=False)
     block: int = -1
     index: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
@@ -251,10 +252,14 @@ class _Folding:
             inside = position[row] >= 0
             return mine[inside], position[row[inside]] * side + position[col[inside]]
 
-        mine, places = moved(self.col)
-        cost, cost_places = moved(self.cost_col)
-        A = self._rows(rows, mine, places, side * side)
-        return Part("psd", side, A, _row(self.cost[cost], cost_places, side * side), j, index)
+        def A() -> Any:
+            return self._rows(rows, *moved(self.col), side * side)
+
+        def c() -> Any:
+            cost, places = moved(self.cost_col)
+            return _row(self.cost[cost], places, side * side)
+
+        return Part("psd", side, A, c, j, index)
 
     def _vector(self, rows: Indices, columns: Indices) -> tuple[Any, Any]:
         """Return A and c of these columns, which are in ascending order."""

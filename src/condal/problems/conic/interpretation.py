@@ -19,6 +19,7 @@ from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace_bound import TraceBound, Verdict
 from condal.problems.conic.unfolded import blocks_of
 from condal.result import Result
+from condal.runtime.deferred import Deferred
 
 GIVEN_TRACE = "for points within the given trace bound"
 DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol
@@ -26,11 +27,14 @@ DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fractio
 
 @dataclass(frozen=True, eq=False)
 class Interpretation:
-    """A program, its parts and the bound on their traces, and the problem over such parts."""
+    """A program, its parts and the bound on their traces, and the problem over such parts.
+
+    `trace` may be a function, which is called on first use.
+    """
 
     program: Program
     shape: Shape = field(repr=False)
-    trace: TraceBound | Verdict
+    trace: Deferred[TraceBound | Verdict] = field(default=Deferred(), repr=False)
     seconds: float = 0.0
 
     @property
@@ -96,8 +100,7 @@ class Interpretation:
         """
         if result.x is None:
             raise ProblemError("the result has no point: the solve ended too early")
-        Ax = self.problem.A(result.x)
-        blocks = blocks_of(self.shape.folded, result.x, Ax)
+        blocks = blocks_of(self.shape.folded, result.x)
         return tuple(np.asarray(dense(block)) for block in blocks) if full else blocks
 
     def dual(self, result: Result) -> Array:

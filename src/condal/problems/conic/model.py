@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any
 
@@ -16,32 +17,36 @@ from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.measures import dimacs_errors
 from condal.certificates.tolerance import solves
 from condal.driver.memory import Plan
-from condal.driver.solve import resume, solve
+from condal.driver.solve import require_kinds, resume, solve
+from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
+from condal.methods.interior.engine import Proposal
 from condal.methods.proposed import Proposed
 from condal.problems.conic.combinations import combine
 from condal.problems.conic.folded import fold
 from condal.problems.conic.interpretation import GIVEN_TRACE
-from condal.problems.conic.own_data import OwnDataProofs
+from condal.problems.conic.own_data import ON_OWN_DATA, OwnDataProofs
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import folded_dual, point_of, proving_dual
+from condal.problems.conic.settled import Settled
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.trace import Search, bound_traces
-from condal.problems.conic.trace_bound import UnboundedTraceError, Verdict
+from condal.problems.conic.trace import Search, bound_traces, first_answer
+from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import (
     verifiable,
     verified_infeasible,
     verified_unbounded,
 )
 from condal.result import Result, Status
+from condal.runtime.arguments import require_whole
 from condal.runtime.time_limit import TimeLimit
 from condal.types import Method, from_user
 
+DEFAULT_TOL = 1e-3  # of `condal.solve`
 GAP_ROUNDING = 1e-12  # relative to the objective
 ANY_TRACE = "the proof holds whatever the trace"
-ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
 NEAR_RETRY, RETRY = 0.5, 0.01  # of tol, if the first bound is not proved on the own data
 NEAR = 2.0  # times tol: a gap that a slightly smaller tolerance closes
@@ -64,7 +69,12 @@ class ConicModel(OwnDataProofs):
         unbounded.
     seconds : float
         The time of the search for the bound.
+    settled : Settled or None
+        What the interior-point engine proved at once, if it did: `trace` is then searched for on
+        first use.
     """
+
+    settled: Settled | None = field(default=None, repr=False)
 
     def solve(self, method: Method | Plan | str | None = None, **options: Any) -> Result:
         """Solve the problem, with a bound that holds for the program itself.
@@ -81,10 +91,14 @@ class ConicModel(OwnDataProofs):
         Result
             The result; with a verdict, it is returned without a solve.
         """
+        chosen = method is not None and not (isinstance(method, Plan) and not method.by_user)
+        if self.settled is not None and not chosen:
+            result = self._settled_result(self.settled, **options)
+            if result is not None:
+                return result
         if self.verdict is not None:
             return self.ended()
         limit = TimeLimit(options.get("max_seconds"))
-        chosen = method is not None and not (isinstance(method, Plan) and not method.by_user)
         if not chosen and options.get("warm_start") is None and options.get("storage") is None:
             result = self._proposed(**options)
             if result is not None and result.status is Status.SOLVED:
@@ -104,6 +118,27 @@ class ConicModel(OwnDataProofs):
         if self._within_tol(again):
             return replace(again, status=Status.SOLVED, reason="")
         return again if again.gap < proved.gap else proved
+
+    def _settled_result(
+        self, settled: Settled, *, tol: float = DEFAULT_TOL, **options: Any
+    ) -> Result | None:
+        """Return the result that is proved already; None if it is not within tol, or not asked for.
+
+        Other options than those of a plain solve ask for more than a result.
+        """
+        Stop(tol, options.pop("max_iters", None), options.pop("max_seconds", None))
+        require_whole(options.pop("seed", 0), "seed", least=0)
+        callback, stopper = options.pop("callback", None), options.pop("stopper", None)
+        require_kinds(callback=callback, stopper=stopper)
+        if any(value is not None for value in options.values()):
+            return None
+        if stopper is not None and stopper.stopped:
+            return None
+        result = settled.result(self.shape, tol, self.seconds)
+        if result is not None and callback is not None:
+            with callback if isinstance(callback, AbstractContextManager) else nullcontext():
+                callback(result.history.last)
+        return result
 
     def _proposed(self, **options: Any) -> Result | None:
         """Return the pair of the interior-point engine with what it proves; None without one."""
@@ -334,8 +369,25 @@ def conic_model(
         raise ProblemError(f"conic_model takes a Program; got {type(program).__name__}")
     began = time.perf_counter()
     shape = Shape.of(fold(program))
-    limits = Search.of(shape, seed, max_seconds, say) if search else None
-    trace = bound_traces(shape, trace_bound, limits)
+    first = None
+    if trace_bound is None and search:
+        with TimeLimit(max_seconds).on():
+            first = first_answer(shape)
+    proposal = first if isinstance(first, Proposal) else None
+    settled = None if proposal is None else Settled.of(program, proposal)
+
+    def trace() -> TraceBound | Verdict:
+        if isinstance(first, TraceBound | Verdict):
+            return _checked(program, shape, first)
+        limits = Search.of(shape, seed, max_seconds, say) if search else None
+        return _checked(program, shape, bound_traces(shape, trace_bound, limits, proposal))
+
+    bounded = trace() if settled is None else trace
+    return ConicModel(program, shape, bounded, time.perf_counter() - began, settled)
+
+
+def _checked(program: Program, shape: Shape, trace: TraceBound | Verdict) -> TraceBound | Verdict:
+    """Return the bound or the verdict, if the program's own data prove it."""
     if isinstance(trace, Verdict) and not _proved_on(program, shape, trace):
         raise UnboundedTraceError(
             f"{program.name} seems to be {trace.status.name.lower()}, but its own data do not "
@@ -343,7 +395,7 @@ def conic_model(
             "(--trace-bound at the command line), a number that the trace of a solution does not "
             "exceed"
         )
-    return ConicModel(program, shape, trace, time.perf_counter() - began)
+    return trace
 
 
 def _proved_on(program: Program, shape: Shape, verdict: Verdict) -> bool:

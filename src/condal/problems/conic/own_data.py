@@ -20,6 +20,8 @@ from condal.problems.conic.verified import (
 )
 from condal.result import Result, Status
 
+ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
+
 
 class OwnDataProofs(Interpretation):
     """Proofs on the program as it was given; programs that are too large rest on their parts."""

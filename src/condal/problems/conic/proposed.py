@@ -17,7 +17,7 @@ from condal.certificates.cones import Cone
 from condal.certificates.conic import proved_lower_bound
 from condal.linalg.points import Array, LowRank, Point
 from condal.methods.interior.cost import step_seconds
-from condal.methods.interior.engine import Proposal, propose
+from condal.methods.interior.engine import ACCURACY, Proposal, propose
 from condal.problems.conic.combinations import Combination, combine
 from condal.problems.conic.folded import Part
 from condal.problems.conic.program import Program
@@ -29,14 +29,14 @@ SHARES_OF_DEEP = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3)  # in the multipliers that
 LEVEL_ROOM = 0.1  # of the objective: the level stands at least this far above the proposed point
 
 
-def proposal_for(program: Program) -> Proposal | None:
+def proposal_for(program: Program, accuracy: float = ACCURACY) -> Proposal | None:
     """Return the engine's proposal; None for a program that is too large for it."""
     if not verifiable(program):
         return None
     if step_seconds(program.A, program.blocks) > MAX_STEP_SECONDS:
         return None
     cones = [Cone(block.kind, block.n) for block in program.blocks]
-    return propose(_costs(program), program.A, program.b, cones)
+    return propose(_costs(program), program.A, program.b, cones, accuracy=accuracy)
 
 
 def _costs(program: Program) -> Array:
@@ -79,6 +79,26 @@ def level_above(shape: Shape, proposal: Proposal, proofs: list[Combination]) -> 
     value = float(_costs(shape.folded.program) @ proposal.x)
     lowest = max(-proof.most for proof in proofs)
     return value + max(value - lowest, LEVEL_ROOM * abs(value))
+
+
+def value_of(program: Program, proposal: Proposal) -> float:
+    """Return the minimised objective of the proposed point."""
+    return float(_costs(program) @ proposal.x)
+
+
+def vector_of(shape: Shape, proposal: Proposal) -> Array:
+    """Return the proposed x with 0 where it is in no part."""
+    program, x = shape.folded.program, np.zeros(proposal.x.size)
+    for part in shape.folded.parts:
+        if part.kind == "psd":
+            n, begin = program.blocks[part.block].n, program.offsets[part.block]
+            places = begin + (n * part.index[:, None] + part.index).ravel()
+        elif part.kind == "orthant":
+            places = part.index
+        else:
+            places = np.arange(*program.offsets[[part.block, part.block + 1]])
+        x[places] = proposal.x[places]
+    return x
 
 
 def point_of(shape: Shape, proposal: Proposal, bounds: Array) -> Point:

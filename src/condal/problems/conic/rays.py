@@ -143,10 +143,7 @@ def _solution(task: Program, trace: float, *, exact: bool, **limits: Any) -> Arr
         raise KeyboardInterrupt  # the interrupt is meant for the whole search
     if result.x is None:
         return None
-    Ax = sum(
-        A(part) for A, part in zip(shape.maps, (result.x,) if single else result.x, strict=True)
-    )
-    blocks = blocks_of(shape.folded, result.x, np.asarray(Ax))
+    blocks = blocks_of(shape.folded, result.x)
     return np.concatenate([np.asarray(dense(block)).ravel() for block in blocks])
 
 

@@ -6,6 +6,7 @@ A bound on the trace of each part completes it to a problem.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,15 +43,22 @@ class Shape:
     """
 
     folded: Folded
-    maps: tuple[LinearMap, ...] = field(repr=False)
-    costs: tuple[Any, ...] = field(repr=False)
     K: Provable = field(repr=False)
 
     @classmethod
     def of(cls, folded: Folded) -> Shape:
-        """Return the maps, costs and K of a folded program."""
-        parts = folded.parts
-        return cls(folded, tuple(map(map_of, parts)), tuple(map(cost_of, parts)), rows_of(folded))
+        """Return the shape of a folded program."""
+        return cls(folded, rows_of(folded))
+
+    @cached_property
+    def maps(self) -> tuple[LinearMap, ...]:
+        """The rows of each part."""
+        return tuple(map(map_of, self.folded.parts))
+
+    @cached_property
+    def costs(self) -> tuple[Any, ...]:
+        """The cost of each part."""
+        return tuple(map(cost_of, self.folded.parts))
 
     def domain(self, traces: Array, *, exact: bool = False) -> Domain:
         """Return the parts with at most these traces, or exactly one trace."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from condal.driver.solve import solve
 from condal.linalg.points import Array
+from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal
 from condal.problems.conic import phases
 from condal.problems.conic.combinations import Combination, combine, traces
@@ -52,6 +53,8 @@ ALONG_A_RAY = (
     "Ax is constant along a direction inside the cone, and the objective is unbounded along it: "
     "proved with rounding accounted for"
 )
+FIRST_ACCURACY = 1e-7  # of a proposal that may be proved to be enough
+SMALL_STEP_SECONDS = 1.2e-2  # of the engine, which is then tried before anything else
 LEVEL_MARGIN = 0.5  # fraction of the room: a larger objective is not clearly below the level
 
 
@@ -96,11 +99,14 @@ class Search:
 
 
 def bound_traces(
-    shape: Shape, trace_bound: float | None, search: Search | None
+    shape: Shape,
+    trace_bound: float | None,
+    search: Search | None,
+    proposal: Proposal | None = None,
 ) -> TraceBound | Verdict:
     """Return a bound on the traces, or a verdict; raise UnboundedTraceError if neither is found.
 
-    Without a search, only sums of rows are tried.
+    Without a search, only sums of rows are tried. `proposal` is the engine's, if it is known.
     """
     parts, count = shape.folded.parts, len(shape.maps)
     if trace_bound is not None:
@@ -108,13 +114,14 @@ def bound_traces(
         given = float(trace_bound)
         bounds = np.array([_given(given, shape.folded.program, part) for part in parts])
         return TraceBound(bounds, "given by the user", given=given)
-    proofs = _by_rows(shape)
+    proofs = by_rows(shape)
     if not isinstance(proofs, list):
         return proofs
     if search is None:
         raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
     with search.time.on():
-        proposal = proposal_for(shape.folded.program)
+        program = shape.folded.program
+        proposal = proposal_for(program) if proposal is None else proposal.refined()
         answer = None
         if proposal is not None and not search.time.is_over():
             answer = _by_proposal(shape, proofs, proposal)
@@ -151,6 +158,17 @@ def bound_traces(
         "trace_bound= (--trace-bound at the command line), a number that the trace of a solution "
         "does not exceed"
     )
+
+
+def first_answer(shape: Shape) -> TraceBound | Verdict | Proposal | None:
+    """Return what is likely to be enough: the engine's proposal, or for larger programs what the
+    rows prove, if they bound the trace; None if neither is."""
+    program = shape.folded.program
+    if stacked_step_seconds(program.A, program.blocks) > SMALL_STEP_SECONDS:
+        summed = by_rows(shape)
+        if not isinstance(summed, list):
+            return summed
+    return proposal_for(program, FIRST_ACCURACY)
 
 
 def _by_proposal(
@@ -207,7 +225,7 @@ def _out_of_time(shape: Shape) -> UnboundedTraceError:
     )
 
 
-def _by_rows(shape: Shape) -> TraceBound | Verdict | list[Combination]:
+def by_rows(shape: Shape) -> TraceBound | Verdict | list[Combination]:
     """Return a bound or verdict from the rows as they are; else the combinations found."""
     folded, count = shape.folded, len(shape.maps)
     proofs: list[Combination] = []

@@ -11,8 +11,8 @@ from condal.linalg.points import Array, Indices, LowRank, Point
 from condal.problems.conic.folded import Folded
 
 
-def blocks_of(folded: Folded, x: Point, Ax: Array) -> tuple[Any, ...]:
-    """Return the program's blocks at the point x of the parts, whose image is Ax.
+def blocks_of(folded: Folded, x: Point) -> tuple[Any, ...]:
+    """Return the program's blocks at the point x of the parts.
 
     Matrices stay factored if they are. A slack takes the remainder of its row; if a row has several
     slacks, the one of the right sign takes it.
@@ -36,7 +36,7 @@ def blocks_of(folded: Folded, x: Point, Ax: Array) -> tuple[Any, ...]:
         if blocks[j] is None:
             blocks[j] = np.zeros((block.n, block.n))
     _place(folded, blocks, *numbers)
-    _place(folded, blocks, *_slack_values(folded, blocks, Ax))
+    _place(folded, blocks, *_slack_values(folded, blocks))
     return tuple(
         value.reshape(1, 1) if block.kind == "psd" and block.n == 1 else value
         for block, value in zip(program.blocks, blocks, strict=True)
@@ -59,11 +59,9 @@ def _place(folded: Folded, blocks: list[Any], columns: Indices, numbers: Array) 
             blocks[owner][places] = numbers[inside]
 
 
-def _slack_values(folded: Folded, blocks: list[Any], Ax: Array) -> tuple[Indices, Array]:
+def _slack_values(folded: Folded, blocks: list[Any]) -> tuple[Indices, Array]:
     """Return the columns and values of the slacks; `blocks` is x without them."""
-    program = folded.program
-    images = _free_rows(folded, blocks)
-    images |= dict(zip(folded.rows.tolist(), (Ax / folded.scale).tolist(), strict=True))
+    program, images = folded.program, _slack_rows(folded, blocks)
     in_cones = {int(row) for cone in folded.cones for row in folded.rows[cone]}
     remainders: dict[int, float] = {}
     values = []
@@ -78,10 +76,10 @@ def _slack_values(folded: Folded, blocks: list[Any], Ax: Array) -> tuple[Indices
     return columns, np.array(values, dtype=np.float64)
 
 
-def _free_rows(folded: Folded, blocks: list[Any]) -> dict[int, float]:
-    """Return Ax in the rows that slacks of both signs leave unconstrained, by row."""
+def _slack_rows(folded: Folded, blocks: list[Any]) -> dict[int, float]:
+    """Return Ax without slacks in the rows that have some, by row."""
     program = folded.program
-    rows = np.setdiff1d([slack.row for slack in folded.slacks], folded.rows).astype(np.int64)
+    rows = np.unique([slack.row for slack in folded.slacks]).astype(np.int64)
     entries = sp.coo_array(program.A[rows])
     owners = program.owners(entries.col)
     values = np.zeros(entries.nnz)

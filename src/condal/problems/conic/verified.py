@@ -78,6 +78,11 @@ def _triangles(program: Program) -> Any:
     )
 
 
+def bound_of(program: Program, y: Array) -> float:
+    """Return the lower bound on the minimum that y proves as it is; -inf if it proves none."""
+    return proved_lower_bound(conic_form(program), y)
+
+
 def verified_bound(program: Program, y: Array, inward: list[Array], inner: list[Array]) -> float:
     """Return the lower bound on the minimum that y proves; -inf if it proves none.
 

@@ -1,0 +1,99 @@
+"""Programs that the interior-point engine solves outright."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from condal.certificates.certificate import EvaluatedPoint, relative_price
+from condal.conic import Block, Program, conic_model
+from condal.lab.bench.conic.instances import member
+from condal.problems.conic import model as models
+from condal.result import Status
+from condal.runtime.deferred import Deferred
+from condal.types import from_user
+
+
+def with_slacks(seed):
+    """minimise <C, X> subject to <A_i, X> + u_i = b_i for some i, and = b_i for the others."""
+    rng = np.random.default_rng(seed)
+    n, m = 4, 5
+    rows = rng.standard_normal((m, n, n))
+    rows = 0.5 * (rows + rows.swapaxes(1, 2))
+    X, y = np.diag([2.0, 1.0, 0.0, 0.0]), np.concatenate([-rng.random(3), [0.5, -0.3]])
+    C = np.einsum("i,iab->ab", y, rows) + np.diag([0.0, 0.0, 1.0, 2.0])
+    b = np.einsum("iab,ab->i", rows, X)
+    A = np.hstack([rows.reshape(m, -1), np.eye(m, 3)])
+    c = np.concatenate([C.ravel(), np.zeros(3)])
+    return Program(c, A, b, [Block("psd", n), Block("orthant", 3)]), float(np.vdot(C, X))
+
+
+PROGRAMS = [with_slacks(seed)[0] for seed in range(3)]
+PROGRAMS += [member(family, 0)[0].program for family in ("truss", "control", "hinf", "arch")]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_the_certificate_is_that_of_the_problem(program):
+    """Objective and price are the problem's own; units are not above its units."""
+    model = conic_model(program)
+    result = model.solve(tol=1e-4)
+    assert result.status is Status.SOLVED
+    assert model.settled is not None
+    problem = model.problem
+    seen = EvaluatedPoint.of(problem, from_user(problem.X, result.x))
+    assert result.objective == pytest.approx(seen.objective, rel=1e-9, abs=1e-12)
+    assert result.infeasibility >= seen.infeasibility * (1 - 1e-3) - 1e-12
+    price = relative_price(problem, seen.Ax, result.y, seen.objective)
+    assert result.price == pytest.approx(price, rel=1e-3, abs=1e-12)
+    again = model.rechecked(result)
+    assert again.bound == pytest.approx(result.bound, rel=1e-9)
+    blocks = np.concatenate([np.ravel(block) for block in model.blocks(result, full=True)])
+    assert np.abs(program.A @ blocks - program.b).max() <= 1e-4 * (1 + np.abs(program.b).max())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_settled_program_has_its_optimum(seed):
+    program, optimum = with_slacks(seed)
+    result = conic_model(program).solve(tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert abs(result.objective - optimum) <= 1e-5 * max(1.0, abs(optimum))
+    assert result.bound <= optimum + 1e-12
+
+
+def test_no_trace_is_searched_for(monkeypatch):
+    def fail(*arguments):
+        raise AssertionError("the trace was searched for")
+
+    program = PROGRAMS[0]
+    monkeypatch.setattr(models, "bound_traces", fail)
+    model = conic_model(program)
+    assert model.solve(tol=1e-4).status is Status.SOLVED
+    with pytest.raises(AssertionError, match="searched"):
+        _ = model.trace
+
+
+def test_a_chosen_method_and_a_given_trace_are_respected():
+    program, _ = with_slacks(0)
+    assert conic_model(program).solve("cgal", tol=1e-2).method.startswith("cgal")
+    assert conic_model(program, 10.0).settled is None
+
+
+def test_a_callback_sees_the_last_row():
+    rows = []
+    result = conic_model(PROGRAMS[0]).solve(tol=1e-4, callback=rows.append)
+    np.testing.assert_equal(rows, [result.history.last])
+
+
+def test_a_deferred_field_is_made_once():
+    @dataclass(frozen=True, eq=False)
+    class Record:
+        first: int
+        second: Deferred[int] = field(default=Deferred(), repr=False)
+
+    made = []
+    record = Record(1, lambda: made.append(1) or 7)
+    assert not made
+    assert (record.second, record.second, made) == (7, 7, [1])
+    assert Record(1, 3).second == 3

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
+cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
 
 from condal.cvxpy import CONDAL, curvature
 from condal.cvxpy.curvature import is_convex

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
+
+cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
 
 from condal.cvxpy import CONDAL
 from condal.cvxpy.nearest import NearestMatrix

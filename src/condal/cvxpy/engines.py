@@ -19,7 +19,7 @@ from condal.result import Result
 
 TINY_STEP, MAX_STEP = 1e-3, 2.0  # seconds of an iteration
 # Of a proposal, in tol: the last steps of an interior-point method cost little and gain digits.
-ACCURACY, MIN_ACCURACY = 1e-5, 1e-9
+ACCURACY, MIN_ACCURACY = 1e-4, 1e-9
 
 Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
 

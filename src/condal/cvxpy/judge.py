@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.cones import Cone, ConicForm
-from condal.certificates.inner import inner_value, lifted
+from condal.certificates.inner import inner_value, lifted, nearby_value
 from condal.certificates.interior import interior_point, proved_ray
 from condal.certificates.proposals import proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
@@ -125,7 +125,9 @@ class Judge:
         objective = self.problem.value(x)
         unit = self._unit(pair, objective)
         enough = objective - tol * unit
-        bound = self._deep_bound(pair, tol * unit, inner)
+        bound = -inf if inner is not None else self._near_bound(pair)
+        if bound < enough:
+            bound = max(bound, self._deep_bound(pair, tol * unit, inner))
         if bound < enough:
             bound = max(bound, self.bound(pair.z, enough, x))
         violations = self.violations.of(x)
@@ -139,10 +141,15 @@ class Judge:
         return worded(judged, "")
 
     def _unit(self, pair: Pair, objective: float) -> float:
-        """Return what tol is relative to, if x and z have about the sizes of a solution."""
-        slope = self.problem.gradient(pair.x)
+        """Return what tol is relative to, if x and z have about the sizes of a solution.
+
+        A quadratic objective may be flat at a solution that fits its data exactly: how large it is
+        at other points of this size counts as well.
+        """
+        slope, P = self.problem.gradient(pair.x), self.problem.P
         norms = [stable_norm(v) for v in (slope, pair.x, self.problem.b, pair.z)]
         reach = norms[0] * norms[1] + norms[2] * norms[3]
+        reach += 0.0 if P is None else 0.5 * stable_norm(P.data) * norms[1] ** 2
         if reach <= ROUNDED_ZERO * (norms[0] + norms[2]):  # a solution of 0, rounded
             return 1.0
         return gap_unit(objective, reach)
@@ -158,6 +165,15 @@ class Judge:
                 return -inf
             z = np.concatenate([x[self.problem.structure.curved], z])
         return -proved_value(self.dual, z, lambda: self._inner_dual, -enough)[0]
+
+    def _near_bound(self, pair: Pair) -> float:
+        """Return the bound that is proved next to z, where a solver left it inside its cone."""
+        if self.problem.P is None:
+            return -nearby_value(self.dual, pair.z)
+        if not self.problem.structure.convex:
+            return -inf
+        z = np.concatenate([pair.x[self.problem.structure.curved], pair.z])
+        return -nearby_value(self.dual, z)
 
     def _deep_bound(self, pair: Pair, allowed: float, inner: Pair | None = None) -> float:
         """Return the bound that is proved inside the cone, near z; it loses less than `allowed`.

@@ -121,3 +121,33 @@ def test_newton_on_the_dual_finds_the_nearest_matrix():
     assert iterations <= 3
     assert pytest.approx(np.eye(n)) == point.X
     assert point.complement == pytest.approx(np.zeros((n, n)))
+
+
+@pytest.mark.parametrize(
+    ("b", "consistent"), [([1.0, 2.0, 3.0], True), ([1.0, 2.0, 3.0 + 1e-10], False)]
+)
+def test_dependent_equations_are_compared_with_their_right_sides(b, consistent):
+    """The third equation is the sum of the others, and x[2] appears in none of them alone."""
+    x, right = cp.Variable(3, nonneg=True), cp.Parameter(3, value=np.array(b))
+    M = np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0], [2.0, 3.0, 5.0]])
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [M @ x == right])
+    program = _problem(problem)
+    assert program.structure.has_consistent_equations(program.b) is consistent
+    problem.solve(solver=CONDAL())
+    assert problem.status == ("optimal" if consistent else "infeasible")
+
+
+def test_the_rows_of_a_quadratic_dual_are_those_of_its_blocks():
+    rng = np.random.default_rng(5)
+    x = cp.Variable(4)
+    root = np.diag([1.0, 0.0, 2.0, 1.0]) + np.outer([1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0])
+    objective = cp.quad_form(x, root.T @ root) + cp.sum(x)
+    structure = _problem(
+        cp.Problem(cp.Minimize(objective), [rng.random((3, 4)) @ x <= 1])
+    ).structure
+    P, A, kept = structure.P.toarray(), structure.A.toarray(), structure.curved
+    assert kept.tolist() == [0, 2, 3]
+    assert np.array_equal(structure.dual_rows.A.toarray(), np.hstack([P[:, kept], A.T]))
+    curvature = np.zeros((6, 6))
+    curvature[:3, :3] = P[np.ix_(kept, kept)]
+    assert np.array_equal(structure.dual_curvature.toarray(), curvature)

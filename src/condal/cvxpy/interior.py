@@ -174,14 +174,14 @@ def _matrices(problem: CvxpyProblem) -> tuple[Any, Any]:
     """Return A and P as Clarabel takes them; solves of one structure share them."""
     kept = problem.structure.kept
     if "Clarabel" not in kept:
-        A, n, layout = sp.csc_matrix(problem.A), problem.c.size, problem.layout
+        A, n, layout = problem.structure.columns, problem.c.size, problem.layout
         if layout.psd:
             place, scale = np.argsort(_order(layout)), np.sqrt(layout.multiplicity)
             rows = (A.data * scale[A.indices], place[A.indices], A.indptr)
-            A = sp.csc_matrix(rows, A.shape)
+            A = sp.csc_array(rows, A.shape)
             A.sort_indices()
         P = sp.csc_matrix((n, n)) if problem.P is None else sp.triu(problem.P, format="csc")
-        kept["Clarabel"] = A, sp.csc_matrix(P)
+        kept["Clarabel"] = sp.csc_matrix(A), sp.csc_matrix(P)
     return kept["Clarabel"]
 
 

@@ -34,10 +34,11 @@ class Violations:
         It is the larger of two numbers: their norm over max(1, the distance of b from K), and the
         largest violation of a row or block over the norm of its coefficients and its b.
         """
-        units, at_zero = self._units
-        relative = violations / np.where(units > 0, units, 1.0)
-        whole = stable_norm(violations) / max(1.0, at_zero)
-        return float(max(whole, relative.max(initial=0.0)))
+        worst = float((violations / self._units).max(initial=0.0))
+        whole = stable_norm(violations)
+        if whole > worst:  # a large b may forgive it
+            whole /= max(1.0, stable_norm(_distances(self.problem.layout, self.problem.b)))
+        return max(whole, worst)
 
     def price(self, violations: Array, z: Array) -> float:
         """Return the sum of the violations of rows and blocks, each times the norm of its z."""
@@ -46,12 +47,12 @@ class Violations:
         return float(violations @ _by_block(layout, weighted, np.hypot))
 
     @cached_property
-    def _units(self) -> tuple[Array, float]:
-        """The size of each row or block, and the distance of b from K."""
+    def _units(self) -> Array:
+        """The size of each row or block; 1 for an empty one."""
         problem = self.problem
         sizes = np.maximum(problem.structure.row_norms, np.abs(problem.b))
-        at_zero = float(stable_norm(_distances(problem.layout, problem.b)))
-        return _by_block(problem.layout, sizes, np.maximum), at_zero
+        units = _by_block(problem.layout, sizes, np.maximum)
+        return np.where(units > 0, units, 1.0)
 
 
 def _distances(layout: Layout, v: Array) -> Array:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.options import Options
+from condal.cvxpy.substitution import Substitution
 from condal.cvxpy.svec import Layout, triangle
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Indices
@@ -25,11 +26,12 @@ MAX_ITERATIONS = 200
 MAX_RESIDUAL = 1e-9  # of a proposal: a step onto the rows must not leave the cones
 # The norm of b that Clarabel sees. Its iterates have slacks s, duals mu/s and residuals of about
 # mu: the smaller the slacks, the deeper a z inside its cone over its distance from the rows.
-RIGHT_SIDE = 2.0**-7
+RIGHT_SIDE = 2.0**-6
 LINEAR_GAP = 100.0  # times the accuracy; a quadratic objective moves x by the root of its gap
 MIN_GAP, MAX_GAP = 1e-11, 1e-8  # in the unit of b
 MAX_EXPONENT = 200  # of the power of 2 that scales b
 MAX_SLACK = 0.1  # in the unit of the scaled b, where Clarabel starts with slacks of about 1
+MATRICES, SUBSTITUTION = "Clarabel's matrices", "substitution"  # keys of what a structure keeps
 SOLUTION, SEPARATOR, DIRECTION = "solution", "separator", "direction"
 OUTCOMES = {
     "Solved": SOLUTION,
@@ -87,8 +89,17 @@ class ClarabelEngine:
         return 1e-9 * (psd + ENTRY * A.nnz + ROW * A.shape[0])
 
     def propose(self, options: Options, accuracy: float) -> Proposal:
-        """Return what Clarabel proposes."""
-        return _propose(self.problem, options, accuracy)
+        """Return what Clarabel proposes, for the problem without defined variables."""
+        problem, kept = self.problem, self.problem.structure.kept
+        if SUBSTITUTION not in kept:
+            kept[SUBSTITUTION] = Substitution.of(problem.structure)
+        substitution = kept[SUBSTITUTION]
+        if substitution is None:
+            return _propose(problem, options, accuracy)
+        proposal = _propose(substitution.reduced(problem), options, accuracy)
+        if proposal.outcome != SOLUTION:
+            return _propose(problem, options, accuracy)
+        return replace(proposal, pair=substitution.pair(problem, proposal.pair))
 
 
 def _propose(problem: CvxpyProblem, options: Options, accuracy: float) -> Proposal:
@@ -173,7 +184,7 @@ def _unit(problem: CvxpyProblem) -> float:
 def _matrices(problem: CvxpyProblem) -> tuple[Any, Any]:
     """Return A and P as Clarabel takes them; solves of one structure share them."""
     kept = problem.structure.kept
-    if "Clarabel" not in kept:
+    if MATRICES not in kept:
         A, n, layout = problem.structure.columns, problem.c.size, problem.layout
         if layout.psd:
             place, scale = np.argsort(_order(layout)), np.sqrt(layout.multiplicity)
@@ -181,8 +192,8 @@ def _matrices(problem: CvxpyProblem) -> tuple[Any, Any]:
             A = sp.csc_array(rows, A.shape)
             A.sort_indices()
         P = sp.csc_matrix((n, n)) if problem.P is None else sp.triu(problem.P, format="csc")
-        kept["Clarabel"] = sp.csc_matrix(A), sp.csc_matrix(P)
-    return kept["Clarabel"]
+        kept[MATRICES] = sp.csc_matrix(A), sp.csc_matrix(P)
+    return kept[MATRICES]
 
 
 @lru_cache(maxsize=16)

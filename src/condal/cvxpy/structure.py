@@ -28,19 +28,26 @@ INCONSISTENCY = 1e-13  # relative to its terms, of a combination of right-hand s
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """The coefficients A and P, the cones, and what was computed from them."""
+    """The coefficients A and P, the cones, and what was computed from them.
+
+    `handed` holds copies of the matrices as CVXPY hands them over, if those of a later solve may be
+    compared with them.
+    """
 
     A: Any = field(repr=False)
     layout: Layout
     P: Any = field(default=None, repr=False)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)  # by engines
+    handed: tuple[Any, Any] | None = field(default=None, repr=False)
     _eliminations: dict[str, tuple[Array, Array, Elimination]] = field(
         default_factory=dict, repr=False
     )
 
     def matches(self, A: Any, layout: Layout, P: Any) -> bool:
-        """Return whether this is the structure of other data."""
-        return self.layout == layout and _equal(self.A, A) and _equal(self.P, P)
+        """Return whether this is the structure of other data, as CVXPY hands them over."""
+        if self.handed is None or self.layout != layout:
+            return False
+        return _equal(self.handed[0], A) and _equal(self.handed[1], P)
 
     @cached_property
     def columns(self) -> Any:
@@ -182,9 +189,9 @@ def _canonical(A: Any) -> Any:
 
 
 def _equal(A: Any, B: Any) -> bool:
-    """Return whether two matrices in CSR have the same entries in the same places."""
+    """Return whether two matrices in one compressed format have the same entries and places."""
     if A is None or B is None:
         return A is B
-    return A.shape == B.shape and all(
+    return (A.format, A.shape) == (B.format, B.shape) and all(
         np.array_equal(getattr(A, name), getattr(B, name)) for name in ("indptr", "indices", "data")
     )

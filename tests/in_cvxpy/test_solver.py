@@ -328,3 +328,13 @@ def test_the_duals_of_the_first_engine_are_proved_next_to_themselves(build, monk
     assert (problem.status, result.method) == ("optimal", "Clarabel")
     assert problem.value == pytest.approx(optimum, rel=1e-5)
     assert result.judgement.gap < 1e-5
+
+
+def test_the_row_of_an_engine_says_what_is_proved():
+    x = cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1])
+    problem.solve(solver=CONDAL())
+    result = problem.solver_stats.extra_stats
+    row = result.history.last
+    assert row.proved == result.judgement.error <= 1e-4
+    assert row.price == result.judgement.price

@@ -81,6 +81,7 @@ def _result(status: str, judged: Judgement, proposal: Proposal, method: str) -> 
     result = replace(no_result(status, judged), method=method, seconds=proposal.seconds)
     row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
     row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
-    row |= {name: getattr(judged, name) for name in ("objective", "bound", "gap", "infeasibility")}
+    measured = ("objective", "bound", "gap", "infeasibility", "price")
+    row |= {name: getattr(judged, name) for name in measured} | {"proved": judged.error}
     result.history.append(Row(**row))
     return replace(result, y=proposal.pair.z)

@@ -27,7 +27,7 @@ MAX_RESIDUAL = 1e-9  # of a proposal: a step onto the rows must not leave the co
 # The norm of b that Clarabel sees. Its iterates have slacks s, duals mu/s and residuals of about
 # mu: the smaller the slacks, the deeper a z inside its cone over its distance from the rows.
 RIGHT_SIDE = 2.0**-6
-LINEAR_GAP = 100.0  # times the accuracy; a quadratic objective moves x by the root of its gap
+LINEAR_GAP = 10.0  # times the accuracy; a quadratic objective moves x by the root of its gap
 MIN_GAP, MAX_GAP = 1e-11, 1e-8  # in the unit of b
 MAX_EXPONENT = 200  # of the power of 2 that scales b
 MAX_SLACK = 0.1  # in the unit of the scaled b, where Clarabel starts with slacks of about 1
@@ -172,10 +172,11 @@ def _cones(layout: Layout) -> list[Any]:
 def _unit(problem: CvxpyProblem) -> float:
     """Return the power of 2 that brings b to the norm `RIGHT_SIDE`, about.
 
-    It is 1 for b = 0, and without an objective, when z = 0 is inside no cone anyway.
+    It is 1 for b = 0, and without an objective, when z = 0 is inside no cone anyway. It is 1 for
+    second-order cones: the duals of curved boundaries would lose digits.
     """
-    norm = stable_norm(problem.b)
-    if norm == 0.0 or not (problem.c.any() or problem.P is not None):
+    norm, curved = stable_norm(problem.b), any(n > 2 for n in problem.layout.soc)
+    if norm == 0.0 or curved or not (problem.c.any() or problem.P is not None):
         return 1.0
     exponent = int(np.frexp(RIGHT_SIDE / norm)[1]) - 1
     return 2.0 ** min(max(exponent, -MAX_EXPONENT), MAX_EXPONENT)

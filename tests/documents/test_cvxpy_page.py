@@ -22,7 +22,7 @@ def included():
 
 def test_the_page_shows_the_everyday_problems():
     lines = [line for line in included().splitlines() if line.startswith("|")]
-    assert lines[0] == "| instance | what | condal | SCS | Clarabel | x |"
+    assert lines[0].startswith("| instance | what | condal | SCS | Clarabel | x |")
     assert len(lines) == 2 + 25
     assert "25 everyday problems" in PAGE
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 
-import cvxpy as cp
 import numpy as np
 import pytest
+
+cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
 
 from condal.cvxpy import CONDAL
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
+cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
 
 from condal.cvxpy import CONDAL, curvature
 from condal.cvxpy.curvature import is_convex
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.quadratic import cone_rows, with_cone
+from condal.cvxpy.solver import cone_program
 from condal.cvxpy.svec import Layout
 from condal.errors import ProblemError
 
@@ -164,3 +166,25 @@ def test_unconstrained_least_squares_is_proved():
     least = np.linalg.lstsq(A, b, rcond=None)[1][0]
     assert problem.status == "optimal"
     assert problem.value == pytest.approx(least, abs=1e-4)
+
+
+def test_an_exact_fit_is_proved_by_its_tangent():
+    """The gradient of the objective is 0 at the solution, which does not make 0 its scale."""
+    target, y = np.array([5.0, 5.0]), cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(y - target)), [y >= 0])
+    program = cone_program(problem.get_problem_data(CONDAL())[0])
+    pair = Pair(np.array([1e-11, 1e-11, 5.0, 5.0]), np.array([5e-11, 5e-11, 5e-11, 5e-11]))
+    assert Judge(program).judge(pair, 1e-4).within(1e-4)
+    problem.solve(solver=CONDAL())
+    assert problem.status == "optimal"
+    assert y.value == pytest.approx(target, abs=1e-6)
+
+
+def test_scaling_the_right_side_leaves_a_feasible_point_near_the_data():
+    """Slacks that nothing bounds end about where the solver starts, not a hundred times farther."""
+    x = cp.Variable(2)
+    for objective in (cp.Minimize(x[0]), cp.Minimize(0)):
+        problem = cp.Problem(objective, [x >= 1])
+        problem.solve(solver=CONDAL())
+        assert problem.status == "optimal"
+        assert np.abs(x.value).max() < 10

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
+cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
+
 from condal.cvxpy import CONDAL
+from condal.cvxpy.forms import Pair
+from condal.cvxpy.interior import ClarabelEngine
 from condal.cvxpy.nearest import NearestMatrix
+from condal.cvxpy.options import Options
 from condal.cvxpy.solver import KEY, cone_program
+from condal.cvxpy.substitution import Substitution
 from condal.methods.nearest import nearest_psd
 
 
@@ -120,3 +125,72 @@ def test_newton_on_the_dual_finds_the_nearest_matrix():
     assert iterations <= 3
     assert pytest.approx(np.eye(n)) == point.X
     assert point.complement == pytest.approx(np.zeros((n, n)))
+
+
+@pytest.mark.parametrize(
+    ("b", "consistent"), [([1.0, 2.0, 3.0], True), ([1.0, 2.0, 3.0 + 1e-10], False)]
+)
+def test_dependent_equations_are_compared_with_their_right_sides(b, consistent):
+    """The third equation is the sum of the others, and x[2] appears in none of them alone."""
+    x, right = cp.Variable(3, nonneg=True), cp.Parameter(3, value=np.array(b))
+    M = np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0], [2.0, 3.0, 5.0]])
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [M @ x == right])
+    program = _problem(problem)
+    assert program.structure.has_consistent_equations(program.b) is consistent
+    problem.solve(solver=CONDAL())
+    assert problem.status == ("optimal" if consistent else "infeasible")
+
+
+def test_the_rows_of_a_quadratic_dual_are_those_of_its_blocks():
+    rng = np.random.default_rng(5)
+    x = cp.Variable(4)
+    root = np.diag([1.0, 0.0, 2.0, 1.0]) + np.outer([1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0])
+    objective = cp.quad_form(x, root.T @ root) + cp.sum(x)
+    structure = _problem(
+        cp.Problem(cp.Minimize(objective), [rng.random((3, 4)) @ x <= 1])
+    ).structure
+    P, A, kept = structure.P.toarray(), structure.A.toarray(), structure.curved
+    assert kept.tolist() == [0, 2, 3]
+    assert np.array_equal(structure.dual_rows.A.toarray(), np.hstack([P[:, kept], A.T]))
+    curvature = np.zeros((6, 6))
+    curvature[:3, :3] = P[np.ix_(kept, kept)]
+    assert np.array_equal(structure.dual_curvature.toarray(), curvature)
+
+
+def test_matrices_that_change_in_place_are_not_taken_for_the_old_ones():
+    x = cp.Variable(2, nonneg=True)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [x[0] + 2 * x[1] == 1])
+    data = problem.get_problem_data(CONDAL())[0]
+    structure = cone_program(data).structure
+    assert cone_program(data, structure).structure is structure
+    data["A"].data[0] *= 3
+    changed = cone_program(data, structure)
+    assert changed.structure is not structure
+    assert np.array_equal(changed.A.toarray(), data["A"].toarray())
+
+
+def _least_squares(rows: int, columns: int) -> cp.Problem:
+    rng = np.random.default_rng(rows)
+    x = cp.Variable(columns, nonneg=True)
+    R, target = rng.standard_normal((rows, columns)), rng.standard_normal(rows)
+    return cp.Problem(cp.Minimize(cp.sum_squares(R @ x - target) + x[0]), [cp.sum(x) <= 1])
+
+
+def test_residuals_of_tall_least_squares_are_substituted():
+    """A solution of the reduced problem is one of the whole: rows, slopes and duals."""
+    program = _problem(_least_squares(30, 4))
+    substitution = Substitution.of(program.structure)
+    reduced = substitution.reduced(program)
+    assert reduced.c.size == 4
+    pair = substitution.pair(program, ClarabelEngine(reduced).propose(Options(), 1e-9).pair)
+    assert program.error(pair) < 1e-6
+    x = np.random.default_rng(0).random(4)
+    whole = substitution.pair(program, Pair(x, np.zeros(reduced.b.size))).x
+    origin = substitution.pair(program, Pair(np.zeros(4), np.zeros(reduced.b.size))).x
+    assert program.A[substitution.rows] @ whole == pytest.approx(program.b[substitution.rows])
+    change = program.value(whole) - program.value(origin)
+    assert reduced.value(x) == pytest.approx(change)
+
+
+def test_residuals_that_would_fill_the_objective_stay():
+    assert Substitution.of(_problem(_least_squares(4, 30)).structure) is None

@@ -16,6 +16,7 @@ from condal.cvxpy import CONDAL
 from condal.cvxpy.embedded import EmbeddedEngine
 from condal.cvxpy.forms import Dual
 from condal.cvxpy.solver import cone_program
+from condal.lab.bench.conic import decisions, systems
 from condal.problems import max_cut
 from known import random_graph
 
@@ -311,3 +312,29 @@ def test_a_missing_cvxpy_is_asked_for():
 
 def test_the_paper_is_cited():
     assert "Yurtsever" in CONDAL().cite({})
+
+
+@pytest.mark.parametrize("build", [systems.h_infinity, decisions.total_variation])
+def test_the_duals_of_the_first_engine_are_proved_next_to_themselves(build, monkeypatch):
+    """They are deep inside their cones over their distance from the rows: no system is solved."""
+
+    def refused(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("condal.cvxpy.judge.inner_value", refused)
+    problem, optimum = build()
+    problem.solve(solver=CONDAL())
+    result = problem.solver_stats.extra_stats
+    assert (problem.status, result.method) == ("optimal", "Clarabel")
+    assert problem.value == pytest.approx(optimum, rel=1e-5)
+    assert result.judgement.gap < 1e-5
+
+
+def test_the_row_of_an_engine_says_what_is_proved():
+    x = cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1])
+    problem.solve(solver=CONDAL())
+    result = problem.solver_stats.extra_stats
+    row = result.history.last
+    assert row.proved == result.judgement.error <= 1e-4
+    assert row.price == result.judgement.price

@@ -124,6 +124,11 @@ class RowSpace:
         return self.A.data.astype(WIDE), filled, self.A.indptr[filled], lengths
 
     @property
+    def core(self) -> Indices:
+        """The rows that no column of their own solves."""
+        return self._peeled[1]
+
+    @property
     def triangular(self) -> bool:
         """Whether there is no core."""
         return not self._peeled[1].size

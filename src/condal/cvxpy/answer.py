@@ -148,8 +148,8 @@ class _Question(EngineAnswers):
             return later
         later.insert(1, self._within_rows)
         if self.step_seconds <= QUICK_STEP:
-            safe = self.problem.structure.has_independent_equations
-            later.insert(0 if safe else 1, self.by_engines)
+            consistent = self.problem.structure.has_consistent_equations(self.problem.b)
+            later.insert(0 if consistent else 1, self.by_engines)
         else:
             later.insert(2, self.by_engines)
         return later

@@ -19,7 +19,7 @@ from condal.result import Result
 
 TINY_STEP, MAX_STEP = 1e-3, 2.0  # seconds of an iteration
 # Of a proposal, in tol: the last steps of an interior-point method cost little and gain digits.
-ACCURACY, MIN_ACCURACY = 1e-5, 1e-9
+ACCURACY, MIN_ACCURACY = 1e-4, 1e-9
 
 Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
 
@@ -81,6 +81,7 @@ def _result(status: str, judged: Judgement, proposal: Proposal, method: str) -> 
     result = replace(no_result(status, judged), method=method, seconds=proposal.seconds)
     row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
     row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
-    row |= {name: getattr(judged, name) for name in ("objective", "bound", "gap", "infeasibility")}
+    measured = ("objective", "bound", "gap", "infeasibility", "price")
+    row |= {name: getattr(judged, name) for name in measured} | {"proved": judged.error}
     result.history.append(Row(**row))
     return replace(result, y=proposal.pair.z)

@@ -7,7 +7,7 @@ Nothing that it says is believed: the judge proves what it can about each vector
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -16,12 +16,22 @@ import scipy.sparse as sp
 
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.options import Options
+from condal.cvxpy.substitution import Substitution
 from condal.cvxpy.svec import Layout, triangle
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Indices
 
 CUBE, SQUARE, ENTRY, ROW = 0.02, 40.0, 20.0, 100.0  # ns per iteration: psd rows, entries of A, rows
 MAX_ITERATIONS = 200
-MAX_RESIDUAL = 1e-7  # of a proposal: a step onto the rows must not leave the cones
+MAX_RESIDUAL = 1e-9  # of a proposal: a step onto the rows must not leave the cones
+# The norm of b that Clarabel sees. Its iterates have slacks s, duals mu/s and residuals of about
+# mu: the smaller the slacks, the deeper a z inside its cone over its distance from the rows.
+RIGHT_SIDE = 2.0**-6
+LINEAR_GAP = 10.0  # times the accuracy; a quadratic objective moves x by the root of its gap
+MIN_GAP, MAX_GAP = 1e-11, 1e-8  # in the unit of b
+MAX_EXPONENT = 200  # of the power of 2 that scales b
+MAX_SLACK = 0.1  # in the unit of the scaled b, where Clarabel starts with slacks of about 1
+MATRICES, SUBSTITUTION = "Clarabel's matrices", "substitution"  # keys of what a structure keeps
 SOLUTION, SEPARATOR, DIRECTION = "solution", "separator", "direction"
 OUTCOMES = {
     "Solved": SOLUTION,
@@ -79,39 +89,70 @@ class ClarabelEngine:
         return 1e-9 * (psd + ENTRY * A.nnz + ROW * A.shape[0])
 
     def propose(self, options: Options, accuracy: float) -> Proposal:
-        """Return what Clarabel proposes."""
-        return _propose(self.problem, options, accuracy)
+        """Return what Clarabel proposes, for the problem without defined variables."""
+        problem, kept = self.problem, self.problem.structure.kept
+        if SUBSTITUTION not in kept:
+            kept[SUBSTITUTION] = Substitution.of(problem.structure)
+        substitution = kept[SUBSTITUTION]
+        if substitution is None:
+            return _propose(problem, options, accuracy)
+        proposal = _propose(substitution.reduced(problem), options, accuracy)
+        if proposal.outcome != SOLUTION:
+            return _propose(problem, options, accuracy)
+        return replace(proposal, pair=substitution.pair(problem, proposal.pair))
 
 
 def _propose(problem: CvxpyProblem, options: Options, accuracy: float) -> Proposal:
-    """Return what Clarabel proposes for min <c, x> + 1/2 <x, Px>, Ax + s = b, s in K."""
+    """Return what Clarabel proposes for min <c, x> + 1/2 <x, Px>, Ax + s = b, s in K.
+
+    The slacks of an unbounded set of solutions end about where they start, which is far away for a
+    small b: x is then from b as it is.
+    """
+    unit = _unit(problem)
+    proposal = _solved(problem, unit, options, accuracy)
+    if proposal.outcome != SOLUTION or unit == 1.0:
+        return proposal
+    slacks = problem.b - problem.A @ proposal.pair.x
+    if unit * float(np.abs(slacks).max(initial=0.0)) <= MAX_SLACK:
+        return proposal
+    unscaled = _solved(problem, 1.0, options, accuracy)
+    if unscaled.outcome != SOLUTION:
+        return proposal
+    return replace(
+        unscaled,
+        pair=Pair(unscaled.pair.x, proposal.pair.z),
+        iterations=proposal.iterations + unscaled.iterations,
+        seconds=proposal.seconds + unscaled.seconds,
+    )
+
+
+def _solved(problem: CvxpyProblem, unit: float, options: Options, accuracy: float) -> Proposal:
+    """Return what Clarabel proposes if b, s and x are measured in a unit."""
     import clarabel
 
     start = time.perf_counter()
     layout = problem.layout
-    cones: list[Any] = [clarabel.ZeroConeT(layout.zero)] if layout.zero else []
-    cones += [clarabel.NonnegativeConeT(layout.nonneg)] if layout.nonneg else []
-    cones += [clarabel.SecondOrderConeT(n) for n in layout.soc]
-    cones += [clarabel.PSDTriangleConeT(n) for n in layout.psd]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = min(options.max_iters or MAX_ITERATIONS, MAX_ITERATIONS)
-    settings.tol_gap_abs = settings.tol_gap_rel = accuracy
+    gap = unit * accuracy * (1.0 if problem.P is not None else LINEAR_GAP)
+    settings.tol_gap_abs = settings.tol_gap_rel = min(max(gap, MIN_GAP), MAX_GAP)
     settings.tol_feas = min(accuracy, MAX_RESIDUAL)
     if options.max_seconds is not None:
         settings.time_limit = options.max_seconds
-    (A, P), b = _matrices(problem), problem.b
+    (A, P), b = _matrices(problem), unit * problem.b
+    P = sp.csc_matrix((P.data / unit, P.indices, P.indptr), P.shape)
     if layout.psd:
         order, scale = _order(layout), np.sqrt(layout.multiplicity)
         b = (scale * b)[order]
     try:
-        solver = clarabel.DefaultSolver(P, problem.c, A, b, cones, settings)
+        solver = clarabel.DefaultSolver(P, problem.c, A, b, _cones(layout), settings)
         solution = solver.solve()
     except BaseException as error:  # a failure in compiled code is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         return Proposal("", Pair(np.zeros(0), np.zeros(0)), 0, time.perf_counter() - start)
-    x, z = np.asarray(solution.x), np.asarray(solution.z)
+    x, z = np.asarray(solution.x) / unit, np.asarray(solution.z)
     if layout.psd:
         z = scale * z[np.argsort(order)]
     finite = bool(np.isfinite(x).all() and np.isfinite(z).all())
@@ -119,19 +160,41 @@ def _propose(problem: CvxpyProblem, options: Options, accuracy: float) -> Propos
     return Proposal(outcome, Pair(x, z), solution.iterations, time.perf_counter() - start)
 
 
+def _cones(layout: Layout) -> list[Any]:
+    import clarabel
+
+    cones: list[Any] = [clarabel.ZeroConeT(layout.zero)] if layout.zero else []
+    cones += [clarabel.NonnegativeConeT(layout.nonneg)] if layout.nonneg else []
+    cones += [clarabel.SecondOrderConeT(n) for n in layout.soc]
+    return cones + [clarabel.PSDTriangleConeT(n) for n in layout.psd]
+
+
+def _unit(problem: CvxpyProblem) -> float:
+    """Return the power of 2 that brings b to the norm `RIGHT_SIDE`, about.
+
+    It is 1 for b = 0, and without an objective, when z = 0 is inside no cone anyway. It is 1 for
+    second-order cones: the duals of curved boundaries would lose digits.
+    """
+    norm, curved = stable_norm(problem.b), any(n > 2 for n in problem.layout.soc)
+    if norm == 0.0 or curved or not (problem.c.any() or problem.P is not None):
+        return 1.0
+    exponent = int(np.frexp(RIGHT_SIDE / norm)[1]) - 1
+    return 2.0 ** min(max(exponent, -MAX_EXPONENT), MAX_EXPONENT)
+
+
 def _matrices(problem: CvxpyProblem) -> tuple[Any, Any]:
     """Return A and P as Clarabel takes them; solves of one structure share them."""
     kept = problem.structure.kept
-    if "Clarabel" not in kept:
-        A, n, layout = sp.csc_matrix(problem.A), problem.c.size, problem.layout
+    if MATRICES not in kept:
+        A, n, layout = problem.structure.columns, problem.c.size, problem.layout
         if layout.psd:
             place, scale = np.argsort(_order(layout)), np.sqrt(layout.multiplicity)
             rows = (A.data * scale[A.indices], place[A.indices], A.indptr)
-            A = sp.csc_matrix(rows, A.shape)
+            A = sp.csc_array(rows, A.shape)
             A.sort_indices()
         P = sp.csc_matrix((n, n)) if problem.P is None else sp.triu(problem.P, format="csc")
-        kept["Clarabel"] = A, sp.csc_matrix(P)
-    return kept["Clarabel"]
+        kept[MATRICES] = sp.csc_matrix(A), sp.csc_matrix(P)
+    return kept[MATRICES]
 
 
 @lru_cache(maxsize=16)

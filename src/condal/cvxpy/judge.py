@@ -11,7 +11,6 @@ exact vectors exist near them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -21,12 +20,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.cones import Cone, ConicForm
-from condal.certificates.inner import inner_value, lifted
+from condal.certificates.inner import inner_value, lifted, nearby_value
 from condal.certificates.interior import interior_point, proved_ray
 from condal.certificates.proposals import proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.judgement import BEYOND_TRACE, Judgement, worded
-from condal.cvxpy.svec import Layout, smat, triangle
+from condal.cvxpy.svec import Layout
+from condal.cvxpy.violations import Violations
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.problem import gap_unit
@@ -94,6 +94,11 @@ class Judge:
         b = np.concatenate([form.b, np.zeros(P.shape[0])])
         return replace(form, A=sp.csr_array(A), b=b, P=None)
 
+    @cached_property
+    def violations(self) -> Violations:
+        """How far a point is from the constraints."""
+        return Violations(self.problem)
+
     # ---- optimal -----------------------------------------------------------------------------
 
     def judge(
@@ -120,12 +125,15 @@ class Judge:
         objective = self.problem.value(x)
         unit = self._unit(pair, objective)
         enough = objective - tol * unit
-        bound = self._deep_bound(pair, tol * unit, inner)
+        bound = -inf if inner is not None else self._near_bound(pair)
+        if bound < enough:
+            bound = max(bound, self._deep_bound(pair, tol * unit, inner))
         if bound < enough:
             bound = max(bound, self.bound(pair.z, enough, x))
-        violations = self._violations(x)
-        price = self._price(pair.z, violations, objective)
-        judged = Judgement(objective, bound, self._relative(violations), price, unit=unit)
+        violations = self.violations.of(x)
+        price = self.violations.price(violations, pair.z) / max(1.0, abs(objective))
+        infeasibility = self.violations.relative(violations)
+        judged = Judgement(objective, bound, infeasibility, price, unit=unit)
         if trace_bound is not None and not judged.within(tol):
             limited = replace(judged, bound=self.bound_within(pair.z, trace_bound, enough))
             if limited.gap < judged.gap:
@@ -133,10 +141,15 @@ class Judge:
         return worded(judged, "")
 
     def _unit(self, pair: Pair, objective: float) -> float:
-        """Return what tol is relative to, if x and z have about the sizes of a solution."""
-        slope = self.problem.gradient(pair.x)
+        """Return what tol is relative to, if x and z have about the sizes of a solution.
+
+        A quadratic objective may be flat at a solution that fits its data exactly: how large it is
+        at other points of this size counts as well.
+        """
+        slope, P = self.problem.gradient(pair.x), self.problem.P
         norms = [stable_norm(v) for v in (slope, pair.x, self.problem.b, pair.z)]
         reach = norms[0] * norms[1] + norms[2] * norms[3]
+        reach += 0.0 if P is None else 0.5 * stable_norm(P.data) * norms[1] ** 2
         if reach <= ROUNDED_ZERO * (norms[0] + norms[2]):  # a solution of 0, rounded
             return 1.0
         return gap_unit(objective, reach)
@@ -152,6 +165,15 @@ class Judge:
                 return -inf
             z = np.concatenate([x[self.problem.structure.curved], z])
         return -proved_value(self.dual, z, lambda: self._inner_dual, -enough)[0]
+
+    def _near_bound(self, pair: Pair) -> float:
+        """Return the bound that is proved next to z, where a solver left it inside its cone."""
+        if self.problem.P is None:
+            return -nearby_value(self.dual, pair.z)
+        if not self.problem.structure.convex:
+            return -inf
+        z = np.concatenate([pair.x[self.problem.structure.curved], pair.z])
+        return -nearby_value(self.dual, z)
 
     def _deep_bound(self, pair: Pair, allowed: float, inner: Pair | None = None) -> float:
         """Return the bound that is proved inside the cone, near z; it loses less than `allowed`.
@@ -213,38 +235,6 @@ class Judge:
         )
         v = np.concatenate([lifted, copies, [mu for _, mu in blocks]])
         return -proved_value(limited, v, lambda: interior_point(limited), -enough)[0]
-
-    def infeasibility(self, x: Array) -> float:
-        """Return the distance of b - Ax from K, relative to the data.
-
-        It is the larger of two numbers: the distance over max(1, the distance of b from K), and the
-        largest violation of a row or block over the norm of its coefficients and its b.
-        """
-        return self._relative(self._violations(x))
-
-    def _violations(self, x: Array) -> Array:
-        """Return the distance of b - Ax from each equation, inequality and block."""
-        return _violations(self.problem.layout, self.problem.b - self.problem.A @ x)
-
-    def _relative(self, violations: Array) -> float:
-        units, at_zero = self._units
-        relative = violations / np.where(units > 0, units, 1.0)
-        whole = stable_norm(violations) / max(1.0, at_zero)
-        return float(max(whole, relative.max(initial=0.0)))
-
-    @cached_property
-    def _units(self) -> tuple[Array, float]:
-        """The size of each row or block, and the distance of b from K."""
-        problem = self.problem
-        sizes = np.maximum(problem.structure.row_norms, np.abs(problem.b))
-        at_zero = float(stable_norm(_violations(problem.layout, problem.b)))
-        return _by_block(problem.layout, sizes, np.max), at_zero
-
-    def _price(self, z: Array, violations: Array, objective: float) -> float:
-        """Return the violation of each row or block times its z, over max(1, |objective|)."""
-        layout = self.problem.layout
-        prices = _by_block(layout, np.abs(z) / np.sqrt(layout.multiplicity), stable_norm)
-        return float(violations @ prices) / max(1.0, abs(objective))
 
     # ---- infeasible and unbounded --------------------------------------------------------------
 
@@ -322,30 +312,3 @@ def _depth(cone: Cone, v: Array) -> float:
     if cone.kind == "orthant":
         return float(v.min())
     return float(v[0] - np.linalg.norm(v[1:]))
-
-
-def _violations(layout: Layout, v: Array) -> Array:
-    """Return the distance of v from each equation, inequality and block."""
-    begin = layout.zero + layout.nonneg
-    plain = [np.abs(v[: layout.zero]), np.maximum(-v[layout.zero : begin], 0.0)]
-    blocks = []
-    for n in layout.soc:
-        head, width = float(v[begin]), stable_norm(v[begin + 1 : begin + n])
-        off = max(width - head, 0.0) / np.sqrt(2.0) if n > 1 else max(-head, 0.0)
-        blocks.append(float(np.hypot(head, width)) if width < -head else off)
-        begin += n
-    for n in layout.psd:
-        values = np.linalg.eigvalsh(smat(v[begin : begin + triangle(n)], n))
-        blocks.append(stable_norm(np.minimum(values, 0.0)))
-        begin += triangle(n)
-    return np.concatenate([*plain, np.array(blocks)])
-
-
-def _by_block(layout: Layout, sizes: Array, operation: Callable[[Array], Any]) -> Array:
-    """Return the sizes of equations and inequalities, and those of blocks by an operation."""
-    begin = layout.zero + layout.nonneg
-    blocks = []
-    for length in (*layout.soc, *map(triangle, layout.psd)):
-        blocks.append(float(operation(sizes[begin : begin + length])))
-        begin += length
-    return np.concatenate([sizes[: layout.zero + layout.nonneg], np.array(blocks)])

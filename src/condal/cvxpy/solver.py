@@ -177,12 +177,15 @@ def cone_program(data: dict[str, Any], known: Structure | None = None) -> CvxpyP
 
     It shares the structure of an earlier solve if the coefficients are the same.
     """
-    layout = Layout.of(data[CONDAL.DIMS])
-    A, b = finite_rows(sp.csr_array(data[settings.A]), data[settings.B], layout)
-    P, names = _curvature(data.get(settings.P)), _names(data[settings.PARAM_PROB])
-    if known is not None and known.matches(A, layout, P):
-        return CvxpyProblem(known.A, b, data[settings.C], layout, names, known.P, known)
-    return CvxpyProblem(A, b, data[settings.C], layout, names, P)
+    layout, names = Layout.of(data[CONDAL.DIMS]), _names(data[settings.PARAM_PROB])
+    A, P, b, c = data[settings.A], data.get(settings.P), data[settings.B], data[settings.C]
+    if known is not None and np.isfinite(b).all() and known.matches(A, layout, P):
+        return CvxpyProblem(known.A, b, c, layout, names, known.P, known)
+    rows, right = finite_rows(sp.csr_array(A), b, layout)
+    # A copy: CVXPY may write the matrices of a later solve into the same arrays.
+    handed = (A.copy(), None if P is None else P.copy()) if right is b else None
+    structure = Structure(rows, layout, _curvature(P), handed=handed)
+    return CvxpyProblem(structure.A, right, c, layout, names, structure.P, structure)
 
 
 def _curvature(P: Any) -> Any:

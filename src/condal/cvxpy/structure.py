@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.residuals import powers_of_two
 from condal.certificates.row_space import RowSpace
 from condal.cvxpy.curvature import is_convex
 from condal.cvxpy.elimination import Elimination, eliminate
@@ -20,27 +21,44 @@ from condal.cvxpy.svec import ZERO, Layout
 from condal.linalg.norms import row_norms
 from condal.linalg.points import Array, Indices
 
+MAX_DEPENDENT = 200  # equations without a variable of their own whose combinations are computed
+NULL = 1e-12  # relative to the largest eigenvalue: the squared norm of a combination that is 0
+INCONSISTENCY = 1e-13  # relative to its terms, of a combination of right-hand sides
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """The coefficients A and P, the cones, and what was computed from them."""
+    """The coefficients A and P, the cones, and what was computed from them.
+
+    `handed` holds copies of the matrices as CVXPY hands them over, if those of a later solve may be
+    compared with them.
+    """
 
     A: Any = field(repr=False)
     layout: Layout
     P: Any = field(default=None, repr=False)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)  # by engines
+    handed: tuple[Any, Any] | None = field(default=None, repr=False)
     _eliminations: dict[str, tuple[Array, Array, Elimination]] = field(
         default_factory=dict, repr=False
     )
 
     def matches(self, A: Any, layout: Layout, P: Any) -> bool:
-        """Return whether this is the structure of other data."""
-        return self.layout == layout and _equal(self.A, A) and _equal(self.P, P)
+        """Return whether this is the structure of other data, as CVXPY hands them over."""
+        if self.handed is None or self.layout != layout:
+            return False
+        return _equal(self.handed[0], A) and _equal(self.handed[1], P)
+
+    @cached_property
+    def columns(self) -> Any:
+        """A in CSC."""
+        return sp.csc_array(self.A)
 
     @cached_property
     def separators(self) -> RowSpace:
         """The rows A'."""
-        return RowSpace(_canonical(self.A.T))
+        C = self.columns
+        return RowSpace(_canonical(sp.csr_array((C.data, C.indices, C.indptr), C.shape[::-1])))
 
     @cached_property
     def separating_rows(self) -> Indices:
@@ -66,20 +84,39 @@ class Structure:
         """The rows [P, A'] of the dual, P without empty columns."""
         if self.P is None:
             return self.separators
-        return RowSpace(_canonical(sp.hstack([self.P[:, self.curved], self.separators.A])))
+        P, A = self.P, self.separators.A
+        starts = (
+            np.repeat(A.indptr[:-1], np.diff(P.indptr)),
+            np.repeat(P.indptr[1:], np.diff(A.indptr)),
+        )
+        index, data = np.empty(P.nnz + A.nnz, dtype=np.int64), np.empty(P.nnz + A.nnz)
+        for start, M, columns in zip(
+            starts, (P, A), (self._curved_indices, self.curved.size + A.indices), strict=True
+        ):
+            places = start + np.arange(M.nnz)
+            index[places], data[places] = columns, M.data
+        shape = A.shape[0], self.curved.size + A.shape[1]
+        return RowSpace(_canonical(sp.csr_array((data, index, P.indptr + A.indptr), shape)))
 
     @cached_property
     def curved(self) -> Indices:
         """The columns where P has entries."""
-        return np.unique(self.P.indices)
+        return np.flatnonzero(np.diff(self.P.indptr))  # P is symmetric
+
+    @property
+    def _curved_indices(self) -> Indices:
+        """The columns of the entries of P, numbered without the empty ones."""
+        return np.searchsorted(self.curved, self.P.indices)
 
     @cached_property
     def dual_curvature(self) -> Any:
         """P on the vector of the dual; None without P."""
         if self.P is None:
             return None
-        P, m = self.P[self.curved][:, self.curved], self.A.shape[0]
-        return sp.csr_array(sp.block_diag([P, sp.csr_array((m, m))]))
+        size = self.curved.size + self.A.shape[0]
+        indptr = np.full(size + 1, self.P.nnz)
+        indptr[: self.curved.size] = self.P.indptr[self.curved]
+        return sp.csr_array((self.P.data, self._curved_indices, indptr), (size, size))
 
     @cached_property
     def convex(self) -> bool:
@@ -92,10 +129,33 @@ class Structure:
         return row_norms(self.A)
 
     @cached_property
-    def has_independent_equations(self) -> bool:
-        """Whether no equations contradict each other: each has a variable of its own."""
+    def _dependencies(self) -> Array | None:
+        """Combinations y of the equations, as rows, with A'y = 0 or nearly so.
+
+        None if so many equations lack a variable of their own that they are costly.
+        """
         zero = self.layout.zero
-        return zero == 0 or RowSpace(_canonical(self.A[:zero])).triangular
+        combinations = np.zeros((0, zero))
+        core = RowSpace(_canonical(self.A[:zero])).core if zero else np.zeros(0, dtype=np.int64)
+        if core.size == 0:
+            return combinations
+        if core.size > MAX_DEPENDENT:
+            return None
+        scale = powers_of_two(self.row_norms[core])
+        rows = sp.dia_array((1.0 / scale[None], [0]), (core.size, core.size)) @ self.A[core]
+        values, vectors = np.linalg.eigh((rows @ rows.T).toarray())
+        null = vectors[:, values <= NULL * values[-1]].T
+        combinations = np.zeros((len(null), zero))
+        combinations[:, core] = null / scale
+        return combinations
+
+    def has_consistent_equations(self, b: Array) -> bool:
+        """Whether no combination of the equations is seen to state that 0 is another number."""
+        y = self._dependencies
+        if y is None:
+            return False
+        b = b[: self.layout.zero]
+        return bool((np.abs(y @ b) <= INCONSISTENCY * (np.abs(y) @ np.abs(b))).all())
 
     def eliminate(self, b: Array, c: Array) -> Elimination:
         """Return x in terms of s."""
@@ -129,9 +189,9 @@ def _canonical(A: Any) -> Any:
 
 
 def _equal(A: Any, B: Any) -> bool:
-    """Return whether two matrices in CSR have the same entries in the same places."""
+    """Return whether two matrices in one compressed format have the same entries and places."""
     if A is None or B is None:
         return A is B
-    return A.shape == B.shape and all(
+    return (A.format, A.shape) == (B.format, B.shape) and all(
         np.array_equal(getattr(A, name), getattr(B, name)) for name in ("indptr", "indices", "data")
     )

@@ -138,10 +138,10 @@ def svec(S: Array) -> Array:
 
 
 def smat(s: Array, n: int) -> Array:
-    """Return the symmetric n x n matrix S with s = svec(S)."""
-    S = np.zeros((n, n))
+    """Return the symmetric n x n matrix S with s = svec(S), or one for each row of s."""
+    S = np.zeros((*s.shape[:-1], n, n))
     cols, rows = np.triu_indices(n)
-    S[rows, cols] = S[cols, rows] = s
+    S[..., rows, cols] = S[..., cols, rows] = s
     return S
 
 

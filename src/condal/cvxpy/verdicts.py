@@ -154,7 +154,7 @@ class Verdicts:
         feasible = self.judge.feasible(x)
         if feasible and falls:
             return self._unbounded_answer(ended)
-        off = 0.0 if feasible else inf if x is None else self.judge.infeasibility(x)
+        off = 0.0 if feasible else inf if x is None else self.judge.violations.infeasibility(x)
         near = off <= self.options.tol
         status = settings.UNBOUNDED_INACCURATE if near else settings.INFEASIBLE_OR_UNBOUNDED
         text = f"{'an' if falls else 'no'} improving ray is proved; "

@@ -118,12 +118,11 @@ class NearestPoint:
         fixed = np.einsum("ij,jk,ik->i", squares, weights, squares)
         size = np.asarray(self.rows.multiply(self.rows).sum(axis=1)).ravel()
         n = len(Q)
-        one = np.diff(self.rows.indptr) == 1
-        first = self.rows.indices[self.rows.indptr[:-1][one]]
-        i, j = np.divmod(first, n)
+        single = np.diff(self.rows.indptr) == 1  # rows with one entry
+        i, j = np.divmod(self.rows.indices[self.rows.indptr[:-1][single]], n)
         mean = float(fixed.mean()) or 1.0
         diagonal = np.full(self.b.size, mean)
-        diagonal[one] = np.where(i == j, fixed[i], mean)
+        diagonal[single] = np.where(i == j, fixed[i], mean)
         return np.maximum(diagonal, 1e-3) * size
 
 

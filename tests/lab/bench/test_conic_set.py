@@ -161,6 +161,21 @@ def test_solvers_of_cvxpy_are_timed_without_the_compilation(solver, tmp_path):
     assert found.setup > 0
 
 
+def test_a_repeated_solve_shares_nothing_with_the_first(tmp_path, monkeypatch):
+    task = CvxpyQuestion(PROBLEMS[18]).prepare("condal", 1e-4, Limits(60.0, 8 << 30, tmp_path))
+    caches = []
+    solve = type(task.solver).solve_via_data
+
+    def watched(self, data, warm_start, verbose, options, cache):
+        caches.append((warm_start, dict(cache)))
+        return solve(self, data, warm_start, verbose, options, cache)
+
+    monkeypatch.setattr(type(task.solver), "solve_via_data", watched)
+    task.solve()
+    task.solve()
+    assert caches == [(False, {}), (False, {})]
+
+
 def test_other_solvers_are_refused(tmp_path):
     limits = Limits(60.0, 8 << 30, tmp_path)
     with pytest.raises(Refusal, match="not among the solvers of CVXPY"):
@@ -246,6 +261,22 @@ def test_ratios_are_over_the_best_rival_that_is_right():
     assert rows[EVERYDAY, "condal"] == ("2", "1", "0", "1", "0", "0.5", "0.5")
     assert rows[FILES, "condal"][-2:] == ("3", "3")
     assert rows["", "Clarabel"][0] == "1"
+
+
+def test_the_whole_ratio_counts_the_setup_of_the_fastest_rival():
+    results = result_of(
+        ("design", "condal", "solved", 2.0),
+        ("design", "SCS", "solved", 1.0),
+        ("design", "Clarabel", "solved", 4.0),
+    )
+    setups = {"condal": 8.0, "SCS": 19.0, "Clarabel": 16.0}
+    runs = [replace(run, setup=setups[run.solver]) for run in results.runs]
+    assert compact.ratio(CONIC, results, "design", compact.WHOLE_TIME) is None
+    assert compact.group_table(CONIC, results, ["design"])[0][-1] == "x"
+    results = replace(results, runs=runs)
+    assert compact.ratio(CONIC, results, "design", compact.WHOLE_TIME) == 0.5
+    head, rows = compact.group_table(CONIC, results, ["design"])
+    assert (head[-2:], rows[0][-2:]) == (("x", "whole x"), ("2", "0.5"))
 
 
 def test_the_page_tells_of_wrong_answers_and_absent_peers():

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from condal.errors import CondalError
-from condal.lab.bench.figures import FIGURES, judge, verdicts
+from condal.lab.bench.figures import FIGURES, Figure, judge, verdicts
 from condal.lab.bench.job import BenchRun
+from condal.lab.bench.measures import Measured
 from condal.lab.bench.profile import draw, factors, steps
 from condal.lab.bench.results import Results, load, machine, save, versions
 from condal.lab.bench.sets import SETS
@@ -43,6 +44,11 @@ def test_a_ratio_is_reached_or_missed_by_a_factor():
     assert (figure.value, figure.verdict) == (0.4, "reached")
     figure = verdict(text, run(cpu=1.0), run(solver="Pymanopt", cpu=1.0))
     assert (figure.limit, figure.value, figure.verdict) == (0.5, 1.0, "missed by 2x")
+
+
+def test_a_limit_of_zero_is_missed_without_a_factor():
+    figure = Figure("gset", "a difference", 0.0, lambda results: Measured(1.0))
+    assert judge(figure, results()).verdict == "missed"
 
 
 def test_a_ratio_without_a_peer_is_not_measured():

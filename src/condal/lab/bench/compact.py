@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from statistics import median
 
 from condal.lab.bench.cases import Set
@@ -27,9 +28,15 @@ HOW = (
     "Wrong: another status, or a value farther away. No verdict: any other status, or none in "
     "time. x is condal's CPU time over the best rival's that is right, below 1 if condal is "
     "faster; the rival is CSDP for programs of files and families, else the better of SCS and "
-    "Clarabel. CPU times are those of the solve, without start-up, imports and CVXPY's "
-    "compilation; CSDP's include its reading of the file."
+    "Clarabel. CPU times are those of the solver alone, from the cone program that CVXPY hands "
+    "over to the solver's answer, without start-up and imports; CSDP's include its reading of the "
+    "file. Whole x is the same ratio for problem.solve(), with CVXPY's compilation, which every "
+    "solver needs, and its unpacking of the answer."
 )
+
+Time = Callable[[BenchRun], float | None]
+CPU_TIME: Time = attrgetter("cpu")  # of the solver alone
+WHOLE_TIME: Time = attrgetter("whole")
 
 
 def groups(benchmark: Set, results: Results) -> dict[str, list[str]]:
@@ -47,24 +54,21 @@ def solvers(results: Results, cases: Sequence[str]) -> list[str]:
     return [name for name in (OURS, *PEERS) if name in ran]
 
 
-def best_rival(benchmark: Set, results: Results, case: str) -> BenchRun | None:
-    """Return the fastest run of a rival that is right."""
-    rivals = benchmark.case(case).rivals or tuple(PEERS)
-    runs = [run for run in results.of(case) if run.solver in rivals and run.outcome == "solved"]
-    return min(runs, key=lambda run: run.cpu or float("inf"), default=None)
+def ratio(benchmark: Set, results: Results, case: str, time: Time = CPU_TIME) -> float | None:
+    """Return condal's time over the least of a rival that is right, if condal is right."""
+    ours, rivals = results.ours(case), benchmark.case(case).rivals or tuple(PEERS)
+    right = [run for run in results.of(case) if run.outcome == "solved"]
+    times = [spent for run in right if run.solver in rivals and (spent := time(run))]
+    spent = None if ours is None or ours.outcome != "solved" else time(ours)
+    return None if spent is None or not times else spent / min(times)
 
 
-def ratio(benchmark: Set, results: Results, case: str) -> float | None:
-    """Return condal's CPU time over the best rival's, if both are right."""
-    ours, best = results.ours(case), best_rival(benchmark, results, case)
-    if ours is None or best is None or ours.outcome != "solved" or not best.cpu:
-        return None
-    return (ours.cpu or 0.0) / best.cpu
-
-
-def ratios(benchmark: Set, results: Results, cases: Sequence[str]) -> list[float]:
+def ratios(
+    benchmark: Set, results: Results, cases: Sequence[str], time: Time = CPU_TIME
+) -> list[float]:
     """Return the ratios of the instances that have one."""
-    return [value for case in cases if (value := ratio(benchmark, results, case)) is not None]
+    values = (ratio(benchmark, results, case, time) for case in cases)
+    return [value for value in values if value is not None]
 
 
 def summary(benchmark: Set, results: Results) -> Iterator[tuple[str, ...]]:
@@ -84,13 +88,16 @@ def group_table(
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of a group: CPU seconds and verdict of each solver."""
     names = solvers(results, cases)
+    times = {"x": CPU_TIME, "whole x": WHOLE_TIME}
+    if not ratios(benchmark, results, cases, WHOLE_TIME):
+        del times["whole x"]
     rows = []
     for name in cases:
-        value = ratio(benchmark, results, name)
         cells = (_cell(results, results.peer(name, solver)) for solver in names)
-        title = benchmark.case(name).title
-        rows.append((name, title, *cells, "" if value is None else f"{value:.3g}"))
-    return ("instance", "what", *names, "x"), rows
+        values = (ratio(benchmark, results, name, time) for time in times.values())
+        compared = ("" if value is None else f"{value:.3g}" for value in values)
+        rows.append((name, benchmark.case(name).title, *cells, *compared))
+    return ("instance", "what", *names, *times), rows
 
 
 def _cell(results: Results, run: BenchRun | None) -> str:

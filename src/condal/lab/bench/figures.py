@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+from condal.lab.bench.compact import WHOLE_TIME
 from condal.lab.bench.conic.instances import EVERYDAY, FILES, TITLES, family_group
 from condal.lab.bench.general import GENERAL, GROWING
 from condal.lab.bench.measures import (
@@ -72,7 +73,7 @@ def judge(figure: Figure, results: Results) -> FigureVerdict:
     elif value <= limit:
         verdict = "reached"
     else:
-        verdict = f"missed by {value / limit:.2g}x"
+        verdict = f"missed by {value / limit:.2g}x" if limit else "missed"
     return FigureVerdict(figure.text, limit, value, verdict, measured.remark)
 
 
@@ -199,6 +200,13 @@ FIGURES: tuple[Figure, ...] = (
             ("answers not right", 0.0, group_count(group, "wrong", "short", "no verdict")),
             ("median CPU time, condal / best rival", median_limit, group_ratio(group, median)),
             ("worst CPU time, condal / best rival", worst_limit, group_ratio(group, max)),
+        )
+    ),
+    *(
+        Figure("conic", f"{EVERYDAY}: {text}", limit, group_ratio(EVERYDAY, of, WHOLE_TIME))
+        for text, limit, of in (
+            ("median CPU time of problem.solve(), condal / best rival", 1.0, median),
+            ("worst CPU time of problem.solve(), condal / best rival", 10.0, max),
         )
     ),
     Figure(

@@ -59,7 +59,8 @@ class BenchRun:
     instance. time, refused, failed: there is no answer.
     `outside` is the distance of the answer from X over the size of X, `quality` what the instance
     measures of it. `repeats` lists the CPU times of all runs with this outcome, `spoilt` how the
-    other runs ended. `setup` is the CPU time before the solve, where an instance counts it.
+    other runs ended. `setup` is the CPU time before and after the solve, where an instance counts
+    it, and `whole` the sum of both.
     """
 
     case: str
@@ -103,6 +104,11 @@ class BenchRun:
         if self.gap is None or self.infeasibility is None:
             return float("nan")
         return max(self.gap, self.infeasibility, self.price or 0.0, self.outside or 0.0)
+
+    @property
+    def whole(self) -> float | None:
+        """The CPU time of the solve and its setup; None if either is not measured."""
+        return None if self.cpu is None or self.setup is None else self.cpu + self.setup
 
     @property
     def answered(self) -> bool:

@@ -146,13 +146,15 @@ def quality_against_peer(case: str, peer: str) -> Callable[[Results], Measured]:
     return measure
 
 
-def group_ratio(group: str, of: Callable[[list[float]], float]) -> Callable[[Results], Measured]:
+def group_ratio(
+    group: str, of: Callable[[list[float]], float], time: compact.Time = compact.CPU_TIME
+) -> Callable[[Results], Measured]:
     """Measure a statistic of the ratios of a group: condal's CPU time over the best rival's."""
 
     def measure(results: Results) -> Measured:
         benchmark = SETS[results.set]
         cases = compact.groups(benchmark, results).get(group, [])
-        values = compact.ratios(benchmark, results, cases)
+        values = compact.ratios(benchmark, results, cases, time)
         if not values:
             return Measured(None, "not run")
         return Measured(of(values), f"{len(values)} of {len(cases)} instances")

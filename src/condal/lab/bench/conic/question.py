@@ -28,7 +28,7 @@ class ConicAnswer:
     """What a solver says: its status, one of `VERDICTS` or its own word, and its value.
 
     `violation` is the largest violation of a constraint by its point, relative to the larger of 1
-    and the point; `setup` the CPU seconds before the solve, such as CVXPY's compilation;
+    and the point; `setup` the CPU seconds before and after the solve, such as CVXPY's compilation;
     `later_share` the time of a later solve with new data over the time of the first.
     """
 

@@ -67,5 +67,5 @@ class ResolveTask:
         first, *later = self.seconds
         share = float(np.mean(later)) / first
         value = float(np.mean(self.values))
-        found = ConicAnswer(status, value, violation(self.problem), later_share=share)
-        return PeerAnswer(message=status, recovered=found)
+        answer = ConicAnswer(status, value, violation(self.problem), later_share=share)
+        return PeerAnswer(message=status, recovered=answer)

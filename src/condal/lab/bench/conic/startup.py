@@ -43,8 +43,8 @@ class CvxpyStart:
 
 def _read_printed(folder: Path, log: str) -> PeerAnswer:
     status, _, value = (log.strip().splitlines() or ["none"])[-1].partition(" ")
-    found = ConicAnswer(status, float(value or "nan"))
-    return PeerAnswer(message=status, recovered=found)
+    answer = ConicAnswer(status, float(value or "nan"))
+    return PeerAnswer(message=status, recovered=answer)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ MAX_DENSE_SIDE = 150  # up to here LAPACK computes all eigenpairs faster
 FIRST_SHIFT = 1e-9  # of |P|: the first shift that may make K positive definite
 SHRINK_SHARE = 0.1  # of alpha: what shrinking D may take from V
 REFINEMENTS = 2
-TINY = 1e-300
 INERTIA_TRIALS = 6
 MAX_SHRINK = 0.5
 HOW = "sparse LDL' factorisation and the inertia of the augmented matrix"
@@ -77,7 +76,7 @@ def schur_bound(V: Symmetric, *, slack: float, enough: float) -> Proof:
     """
     form, count = Augmented.of(V), PAIRS
     lowest = None if form is None else _lowest(form, count)
-    if form is None or lowest is None:
+    if form is None or lowest is None or not form.least > 0:
         return Proof(-inf, "no proof")
     while _largest_gap(lowest[0], slack)[1] < CLEAR_GAP and count < min(MAX_PAIRS, V.n):
         count *= 2
@@ -115,13 +114,13 @@ def _separating_level(form: Augmented, cluster: int, gap: Array) -> float | None
     for _ in range(INERTIA_TRIALS):
         check_cancelled()
         factors = form.factors(shrink=shrink, shift=-alpha)
-        if factors is None or int((factors.pivots < 0).sum()) > cluster:
+        if factors is None or not np.sum(~(factors.pivots >= 0)) <= cluster:
             alpha = low + 0.3 * (alpha - low)
             continue
         sizes = size + abs(alpha) + (form.unit**2 * _largest_row_sum(form.D) if form.k else 0.0)
         error = factors.error() + form.assembly_error + 4 * UNIT_ROUNDOFF * sizes
-        needed = error / (form.unit**2 * form.least) if form.k else 0.0
-        if shrink >= needed:
+        needed = 1.01 * error / (form.unit**2 * form.least) if form.k else 0.0
+        if 1.0 - (1.0 - shrink) >= needed:  # what is left of the share after rounding
             return alpha - error
         shrink = 1.5 * needed
         if not shrink < MAX_SHRINK:
@@ -201,8 +200,8 @@ def _products(form: Augmented, N: Array) -> _Products:
     lost = 1.01 * form.assembly_error * float(np.linalg.norm(N)) ** 2
     unsolved = eliminated_norm = 0.0
     if form.k:
-        unsolved = (1.01 * _norm(r) + each * _norm(r_sizes)) / sqrt(max(form.least, TINY))
-        eliminated_norm = _largest_row_sum(B) * _largest_row_sum(B.T) / max(form.least, TINY)
+        unsolved = (1.01 * _norm(r) + each * _norm(r_sizes)) / sqrt(form.least)
+        eliminated_norm = _largest_row_sum(B) * _largest_row_sum(B.T) / form.least
     S_error += 1.01 * unsolved**2
     return _Products(symmetric, S_error + lost, beside + lost, unsolved, eliminated_norm)
 

@@ -146,6 +146,19 @@ def test_a_null_space_of_many_dimensions_is_separated():
     assert -1e-9 <= proof.value <= 1e-12
 
 
+@pytest.mark.parametrize("k", [0, 12])
+def test_a_spectrum_without_a_gap_is_bounded_by_positive_pivots(k):
+    n, rng = 400, np.random.default_rng(0)
+    D = sp.csc_array(laplacian(k + 1, rng, 5)[1:, 1:])
+    B = sp.csc_array(1e-3 * sp.random_array((k, n), density=0.02, rng=rng))
+    P = sp.csr_array(sp.diags_array(np.linspace(1.0, 2.0, n)))
+    V = Symmetric(n, [SparseTerm(P), SchurTerm(Eliminated(D, B))])
+    true = float(np.linalg.eigvalsh(V.to_dense())[0])
+    proof = smallest_eigenvalue_bound(V, slack=1e-6, failure=1e-6, seed=0)
+    assert true - 0.05 <= proof.value <= true + 1e-12
+    assert "LDL'" in proof.how
+
+
 def test_a_singular_matrix_of_eliminated_variables_is_refused():
     D = sp.csc_array(laplacian(5, np.random.default_rng(0), 0))
     term = SchurTerm(Eliminated(sp.csc_array(-D), sp.csc_array(np.ones((5, 2)))))

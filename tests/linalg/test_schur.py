@@ -114,6 +114,18 @@ def test_eliminated_variables_of_a_long_path_do_not_spoil_the_proof():
     assert -1e-9 <= proof.value <= 1e-12
 
 
+def test_eliminated_variables_that_are_not_proved_definite_prove_nothing():
+    near = 1.0 - 2.0**-53
+    D, B = sp.csc_array([[1.0, near], [near, 1.0]]), sp.csc_array(np.array([[1.0], [1.0]]))
+    V = Symmetric(1, [SparseTerm(sp.csr_array([[2.0]])), SchurTerm(Eliminated(D, B))])
+    P = Symmetric(2, [SparseTerm(sp.csr_array(2.0 * np.eye(2)))])
+    wide = Symmetric(2, [*P.terms, SchurTerm(Eliminated(D, sp.csc_array(np.eye(2))))])
+    for v in (V, wide):
+        proof = smallest_eigenvalue_bound(v, slack=1e-9, failure=1e-6, seed=0)
+        assert proof.value == -np.inf
+        assert proof.how == "no proof"
+
+
 def test_a_bound_that_does_not_hold_is_refuted_by_vectors():
     V, dense = example(shift=-0.2)
     proof = smallest_eigenvalue_bound(V, slack=1e-9, failure=1e-6, seed=0, enough=-0.1)
@@ -132,6 +144,19 @@ def test_a_null_space_of_many_dimensions_is_separated():
     V = Symmetric(n, [SparseTerm(sp.csr_array(0.5 * (P + P.T))), SchurTerm(empty)])
     proof = smallest_eigenvalue_bound(V, slack=1e-9, failure=1e-6, seed=0)
     assert -1e-9 <= proof.value <= 1e-12
+
+
+@pytest.mark.parametrize("k", [0, 12])
+def test_a_spectrum_without_a_gap_is_bounded_by_positive_pivots(k):
+    n, rng = 400, np.random.default_rng(0)
+    D = sp.csc_array(laplacian(k + 1, rng, 5)[1:, 1:])
+    B = sp.csc_array(1e-3 * sp.random_array((k, n), density=0.02, rng=rng))
+    P = sp.csr_array(sp.diags_array(np.linspace(1.0, 2.0, n)))
+    V = Symmetric(n, [SparseTerm(P), SchurTerm(Eliminated(D, B))])
+    true = float(np.linalg.eigvalsh(V.to_dense())[0])
+    proof = smallest_eigenvalue_bound(V, slack=1e-6, failure=1e-6, seed=0)
+    assert true - 0.05 <= proof.value <= true + 1e-12
+    assert "LDL'" in proof.how
 
 
 def test_a_singular_matrix_of_eliminated_variables_is_refused():

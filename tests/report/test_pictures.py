@@ -34,6 +34,14 @@ PICTURES = {
         np.random.default_rng(0).random((9, 5)), np.arange(9) % 3, "abc", "."
     ),
     "one dimension": pictures.scatter(np.arange(4.0)[:, None], np.zeros(4, int), "a", "."),
+    "trajectory": pictures.trajectory(
+        np.random.default_rng(0).random((5, 3)), [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)], "Space."
+    ),
+    "long trajectory": pictures.trajectory(
+        np.random.default_rng(0).random((3000, 2)),
+        np.column_stack([np.arange(2999), np.arange(1, 3000)]),
+        "Plane, without loop closures.",
+    ),
     "images": pictures.images([("u", np.eye(3)), ("v", np.full((2, 9), np.nan))], "Two."),
     "curves": pictures.curves([("u", np.arange(5.0)), ("v", -np.ones(2000))], "Two."),
 }

@@ -21,6 +21,7 @@ from condal.linalg.sparse_factors import SparseFactors
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import Term
 from condal.linalg.work import PRODUCT_FLOPS, add_work
+from condal.runtime.cancellation import check_cancelled
 
 INVERSE_STEPS = 8  # that estimate the smallest eigenvalue of D
 PROVED_SHARE = 0.5  # of the estimate: what is proved
@@ -168,6 +169,7 @@ class Augmented:
         """Return the factors for the first shift, each 30 times the one before, at which all
         pivots are positive; None if there is none up to `most`."""
         while shift <= most:
+            check_cancelled()
             factors = self.factors(shift=shift)
             if factors is not None and np.all(factors.pivots > 0):
                 return factors

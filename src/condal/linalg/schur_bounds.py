@@ -36,10 +36,11 @@ MAX_DENSE_SIDE = 150  # up to here LAPACK computes all eigenpairs faster
 FIRST_SHIFT = 1e-9  # of |P|: the first shift that may make K positive definite
 SHRINK_SHARE = 0.1  # of alpha: what shrinking D may take from V
 REFINEMENTS = 2
-TINY = 1e-300
-INERTIA_TRIALS = 6
+LEVELS = 6  # that are tried
+SHRINK_TRIALS = 2
 MAX_SHRINK = 0.5
-HOW = "sparse LDL' factorisation and the inertia of the augmented matrix"
+FACTORED = "sparse LDL' factorisation of the augmented matrix"
+COUNTED = "sparse LDL' factorisation and the inertia of the augmented matrix"
 
 
 def lowest_of_schur(V: Symmetric, count: int) -> tuple[Array, Array] | None:
@@ -77,7 +78,7 @@ def schur_bound(V: Symmetric, *, slack: float, enough: float) -> Proof:
     """
     form, count = Augmented.of(V), PAIRS
     lowest = None if form is None else _lowest(form, count)
-    if form is None or lowest is None:
+    if form is None or lowest is None or not form.least > 0:
         return Proof(-inf, "no proof")
     while _largest_gap(lowest[0], slack)[1] < CLEAR_GAP and count < min(MAX_PAIRS, V.n):
         count *= 2
@@ -87,9 +88,13 @@ def schur_bound(V: Symmetric, *, slack: float, enough: float) -> Proof:
     gap = values[cluster - 1 : cluster + 1]
     level = inf if cluster == V.n else _separating_level(form, cluster, gap)
     bound = -inf if level is None else _lehmann_bound(form, vectors[:, :cluster], level)
+    how = COUNTED
+    if bound == -inf:
+        level, how = _definite_level(form, float(values[0]), slack), FACTORED
+        bound = -inf if level is None else level
     low = values < enough
     refuting = vectors[:, low] if low.any() and enough < inf else None
-    return Proof(bound, HOW if bound > -inf else "no proof", refuting=refuting)
+    return Proof(bound, how if bound > -inf else "no proof", refuting=refuting)
 
 
 def _largest_gap(values: Array, slack: float) -> tuple[int, float]:
@@ -103,29 +108,51 @@ def _largest_gap(values: Array, slack: float) -> tuple[int, float]:
 
 
 def _separating_level(form: Augmented, cluster: int, gap: Array) -> float | None:
-    """Return a level in the gap below which V is proved to have at most `cluster` eigenvalues.
+    """Return a level in the gap below which V is proved to have at most `cluster` eigenvalues."""
+    low, high = float(gap[0]), float(gap[1])
+    alpha = 0.5 * (low + high)
+    for _ in range(LEVELS):
+        level = _proved_level(form, alpha, cluster)
+        if level is not None:
+            return level
+        alpha = low + 0.3 * (alpha - low)
+    return None
+
+
+def _definite_level(form: Augmented, estimate: float, slack: float) -> float | None:
+    """Return a level below which V is proved to have no eigenvalue: further and further below an
+    estimate of the smallest."""
+    step = max(slack, UNIT_ROUNDOFF * _largest_row_sum(form.P))
+    for _ in range(LEVELS):
+        level = _proved_level(form, estimate - step, 0)
+        if level is not None:
+            return level
+        step *= 30.0
+    return None
+
+
+def _proved_level(form: Augmented, alpha: float, cluster: int) -> float | None:
+    """Return alpha less rounding, if V has at most `cluster` eigenvalues below it; else None.
 
     K is factorised with (1 - a) D in place of D, where a D >= error I takes up the rounding in the
     eliminated rows: the factors are then of a matrix that is not above K, shifted by the level. As
     much as a B'D^-1 B is lost of V.
     """
-    low, high = float(gap[0]), float(gap[1])
-    alpha, size = 0.5 * (low + high), _largest_row_sum(form.P)
+    size = _largest_row_sum(form.P)
+    sizes = size + abs(alpha) + (form.unit**2 * _largest_row_sum(form.D) if form.k else 0.0)
     shrink = SHRINK_SHARE * abs(alpha) / size if form.k else 0.0
-    for _ in range(INERTIA_TRIALS):
+    for _ in range(SHRINK_TRIALS):
         check_cancelled()
         factors = form.factors(shrink=shrink, shift=-alpha)
-        if factors is None or int((factors.pivots < 0).sum()) > cluster:
-            alpha = low + 0.3 * (alpha - low)
-            continue
-        sizes = size + abs(alpha) + (form.unit**2 * _largest_row_sum(form.D) if form.k else 0.0)
+        if factors is None or not np.sum(~(factors.pivots >= 0)) <= cluster:
+            return None
         error = factors.error() + form.assembly_error + 4 * UNIT_ROUNDOFF * sizes
-        needed = error / (form.unit**2 * form.least) if form.k else 0.0
-        if shrink >= needed:
-            return alpha - error
+        needed = 1.01 * error / (form.unit**2 * form.least) if form.k else 0.0
+        if 1.0 - (1.0 - shrink) >= needed:  # what is left of the share after rounding
+            return float(alpha - error)
         shrink = 1.5 * needed
         if not shrink < MAX_SHRINK:
-            break
+            return None
     return None
 
 
@@ -201,8 +228,8 @@ def _products(form: Augmented, N: Array) -> _Products:
     lost = 1.01 * form.assembly_error * float(np.linalg.norm(N)) ** 2
     unsolved = eliminated_norm = 0.0
     if form.k:
-        unsolved = (1.01 * _norm(r) + each * _norm(r_sizes)) / sqrt(max(form.least, TINY))
-        eliminated_norm = _largest_row_sum(B) * _largest_row_sum(B.T) / max(form.least, TINY)
+        unsolved = (1.01 * _norm(r) + each * _norm(r_sizes)) / sqrt(form.least)
+        eliminated_norm = _largest_row_sum(B) * _largest_row_sum(B.T) / form.least
     S_error += 1.01 * unsolved**2
     return _Products(symmetric, S_error + lost, beside + lost, unsolved, eliminated_norm)
 

@@ -82,7 +82,7 @@ class SparseFactors:
         pivots = self.pivots
         absolute = _absolute(self.L)
         rows = sp.csr_array(self.L)
-        roundings = UNIT_ROUNDOFF * (np.diff(rows.indptr) + 2.0)
+        roundings = UNIT_ROUNDOFF * (np.diff(rows.indptr) + 4.0)  # two more for D L' below
         scaled = absolute.copy()
         scaled.data *= (roundings / (1 - roundings))[absolute.indices]
         backward = _product_norm(scaled, _absolute(self.U))

@@ -84,7 +84,7 @@ def _picture(loaded: _Loaded, result: Result, answer: _Answer) -> Picture:
 
 POSE_GRAPH = Application(
     name="pose-graph",
-    title="poses from noisy relative poses (SLAM), certified globally optimal",
+    title="globally optimal poses from noisy relative poses",
     about="""\
     Estimate the poses of a robot or a camera from odometry and loop closures,
     noisy measurements of relative poses. The command solves the semidefinite

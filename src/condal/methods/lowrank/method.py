@@ -45,10 +45,10 @@ MAX_BYTES = 4 * 2**30  # of these vectors, for the method to be chosen automatic
 class LowRankCGAL:
     r"""Minimise :math:`f(x) + h(Ax)` over :math:`x = R R^\top` in a spectral domain.
 
-    Constraints diag x = b hold exactly, all others by the augmented Lagrangian. The linear
-    minimisation oracle detects saddle points and certifies a bound. An iteration is some sweeps
-    over the rows of R, or one step of a trust region; the iterations that end a round carry a
-    bound.
+    Constraints diag x = b, or identities as diagonal blocks of x, hold exactly, all others by the
+    augmented Lagrangian. The linear minimisation oracle detects saddle points and certifies a
+    bound. An iteration is some sweeps over the rows of R, or one step of a trust region; the
+    iterations that end a round carry a bound.
 
     Parameters
     ----------

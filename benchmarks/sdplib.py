@@ -92,7 +92,11 @@ def ours(path: str, limit: float) -> dict[str, Any]:
         model = conic.conic_model(program, max_seconds=limit / 4)
     except CondalError as error:
         return record | {"status": "refused", "said": str(error)}
-    record |= {"how": model.trace.how, "search_cpu": time.process_time() - cpu}
+    trace: Any = None if model.settled is not None else model.trace  # not searched for in vain
+    record |= {
+        "how": trace.how if trace else "none needed",
+        "search_cpu": time.process_time() - cpu,
+    }
     left = max(limit - (time.perf_counter() - began), 1.0)
     result = model.solve(tol=TOL, max_seconds=left)
     record |= {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - began}

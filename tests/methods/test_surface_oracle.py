@@ -9,6 +9,7 @@ import condal
 from condal.driver.counting import counted
 from condal.driver.scaling import normalise
 from condal.linalg.symmetric import Symmetric
+from condal.methods.surface import run
 from condal.methods.surface.manifold import Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import SlackSpectrum, lifted
@@ -47,3 +48,21 @@ def test_lanczos_ends_before_rounding_along_the_axes_is_amplified():
     problem, counts = counted(problem)
     SlackSpectrum.of(problem, point, point.multiplier, 1e-3 * abs(point.value))
     assert counts.matvecs < 300
+
+
+def test_far_from_a_solution_a_look_waits_for_the_work_that_it_costs(monkeypatch):
+    looks = []
+    look = run.SurfaceRun._look
+
+    def recorded(self, stuck):
+        looks.append((self._settled(self.carry.gap), self.carry.work, self.carry.steps))
+        look(self, stuck)
+
+    monkeypatch.setattr(run.SurfaceRun, "_look", recorded)
+    model = condal.problems.bisection(random_graph(400, 40.0, seed=1))
+    result = condal.solve(model, condal.methods.LowRankNewton(), tol=1e-6)
+    assert result.status is condal.Status.SOLVED
+    for settled, work, steps in looks:
+        assert settled or work >= run.LOOK_WORK or steps >= run.LATEST_LOOK
+        assert settled or steps >= run.LOOK_EVERY
+    assert 2 <= len(looks) <= 5

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from condal.linalg.limits import MAX_LOWEST_DENSE_SIDE
 from condal.linalg.points import Array, LowRank
 from condal.methods.state import State
 from condal.methods.surface.dual_step import dual_step
@@ -29,7 +30,10 @@ LANDING_STEPS = 5  # and of these, in one iteration
 LEAST_RADIUS = 1e-9
 LOOK_RESIDUAL = 1e-4  # below this residual each step is followed by a look at the oracle
 PEEK_RESIDUAL = 3.0  # times the gap that is asked for: the same, of a look that changes nothing
-LOOK_EVERY = 6  # accepted steps
+LOOK_EVERY = 6  # accepted steps, at least,
+LOOK_WORK = 2500  # products: the work that a look by Lanczos, a tenth of this, waits for,
+LATEST_LOOK = 24  # but no more than these accepted steps
+STEP_PRODUCTS = 4  # with R, of a step besides its inner ones
 MAX_IDLE_LOOKS = 25  # looks in which the gap halves, or the method ends
 DEGENERATE_LOOKS = 2  # the same, or the multipliers of least squares are taken to be the wrong ones
 LEAST_VALUE = 1e-5  # of a normalised objective, for gaps: smaller ones count as 0
@@ -44,7 +48,8 @@ RELAXED_RADIUS = 0.1  # of a trust region after a relaxation, at least
 class SurfaceState:
     """R, a multiplier near that of R, the trust radius, and the policies of rank and relaxation.
 
-    `steps` counts the accepted steps since the last call of the oracle.
+    `steps` counts the accepted steps since the last call of the oracle, and `work` the products of
+    all steps since then.
     """
 
     R: Array
@@ -52,6 +57,7 @@ class SurfaceState:
     radius: float
     policy: RankPolicy
     steps: int = 0
+    work: int = 0
     best: tuple[float, int] = (inf, 0)  # a gap, and the looks at the oracle since it was halved
     gap: float = inf  # at the last look
     landed: bool = False  # whether R is on the surface
@@ -87,15 +93,21 @@ class SurfaceRun:
         step = newton_step(self.point, carry.radius)
         self.point = step.point
         steps = carry.steps + step.accepted
+        work = carry.work + (step.inner + STEP_PRODUCTS) * carry.R.shape[1]
         stuck = step.stuck or step.radius < LEAST_RADIUS or self.point.gram.failed
         self.carry = replace(
-            carry, R=self.point.R, near=self.point.near, radius=step.radius, steps=steps
+            carry,
+            R=self.point.R,
+            near=self.point.near,
+            radius=step.radius,
+            steps=steps,
+            work=work,
         )
         self.shown = self._point()
         folded = self.surface.rows.folded(self.point.multiplier)
         self.w = self.problem.h.dual_point(-folded)
         due = step.accepted and (self._settled(carry.gap) or self._ill_conditioned)
-        if due or stuck or steps >= LOOK_EVERY:
+        if due or stuck or self._late:
             self._look(stuck)
         elif step.accepted and self._promising and carry.relaxation is None:
             self._peek()
@@ -131,6 +143,13 @@ class SurfaceRun:
         return relaxation.round_ends(residual, self.point.price / self._unit, gap, self.aim)
 
     @property
+    def _late(self) -> bool:
+        """Whether a look costs little compared with the steps since the last one."""
+        steps, work = self.carry.steps, self.carry.work
+        cheap = work >= LOOK_WORK or self.surface.rows.n <= MAX_LOWEST_DENSE_SIDE
+        return steps >= (LOOK_EVERY if cheap else LATEST_LOOK)
+
+    @property
     def _promising(self) -> bool:
         """Whether other multipliers may prove what is asked for."""
         return self.point.residual <= PEEK_RESIDUAL * self.aim
@@ -152,7 +171,7 @@ class SurfaceRun:
         gap, error = spectrum.gap / unit, max(spectrum.gap, abs(point.price)) / unit
         best, age = self.carry.best
         best, age = (error, 0) if error <= 0.5 * best else (best, age + 1)
-        carry = self.carry = replace(self.carry, steps=0, gap=gap, best=(best, age))
+        carry = self.carry = replace(self.carry, steps=0, work=0, gap=gap, best=(best, age))
         if age >= MAX_IDLE_LOOKS:
             self.carry = replace(carry, reason="the gap does not fall")
             return

@@ -28,17 +28,23 @@ def near_a_solution(problem: condal.Problem, steps: int, rank: int) -> SurfacePo
     return point
 
 
-@pytest.mark.parametrize("width", [1, 3])
-@pytest.mark.parametrize("rank", [0, 6, 15])
-def test_the_lifted_slack_is_that_of_the_projections_also_along_the_axes(rank, width):
+@pytest.mark.parametrize("lift", [0.0, 7.0])
+@pytest.mark.parametrize("rank", [0, 1, 6, 15])
+def test_the_lifted_slack_is_that_of_the_projections_also_along_the_axes(rank, lift):
     rng = np.random.default_rng(0)
     S = rng.standard_normal((20, 20))
     S += S.T
     axes = np.linalg.qr(rng.standard_normal((20, rank)))[0]
     P = np.eye(20) - axes @ axes.T
-    V = lifted(Symmetric(20, dense=S), axes, 7.0)
-    v = rng.standard_normal((20, width))
-    np.testing.assert_allclose(V @ v, (P @ S @ P + 7.0 * (np.eye(20) - P)) @ v, atol=1e-12)
+    V = lifted(Symmetric(20, dense=S), axes, lift).to_dense()
+    t = np.trace((np.eye(20) - P) @ V) / max(rank, 1)
+    assert rank == 0 or t >= lift + np.linalg.eigvalsh(axes.T @ S @ axes)[-1] - 1e-12
+    np.testing.assert_allclose(V, P @ S @ P + t * (np.eye(20) - P), atol=1e-11)
+
+
+def test_no_slack_is_lifted_without_a_division_by_zero():
+    V = lifted(Symmetric(3, dense=np.zeros((3, 3))), np.eye(3)[:, :1], 0.0)
+    np.testing.assert_allclose(V.to_dense(), 0.0, atol=1e-200)
 
 
 def test_lanczos_ends_before_rounding_along_the_axes_is_amplified():

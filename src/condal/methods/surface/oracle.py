@@ -142,13 +142,18 @@ def _lowest_beside(X: Spectral, S: Symmetric, axes: Array, lift: float, tol: flo
 
 
 def lifted(S: Symmetric, axes: Array, lift: float) -> Symmetric:
-    """Return P S P + lift (I - P), P the projection off orthonormal axes Q.
+    """Return P S P + t (I - P), P the projection off orthonormal axes, t above S on them by lift.
 
-    It is S + B K B' for B = (Q, S Q), symmetric also along the axes. Rounding leads Lanczos there,
-    and a product that is right on the complement alone would be amplified.
+    It is symmetric also along the axes. Rounding leads Lanczos there, and a product that is right
+    on the complement alone would be amplified. For axes q with q'Sq = m that S does not couple, and
+    e = P S q, the change of S is the sum of c (q - e/c)(q - e/c)' - ee'/c with c = t - m.
     """
-    images, unit = S @ axes, np.eye(axes.shape[1])
-    basis, upper = np.linalg.qr(np.hstack([axes, images]))
-    K = np.block([[lift * unit + axes.T @ images, -unit], [-unit, np.zeros(unit.shape)]])
-    weights, turned = np.linalg.eigh(upper @ K @ upper.T)
-    return S + Symmetric(S.n, grams=[(np.ascontiguousarray((basis @ turned).T), weights)])
+    images = S @ axes
+    inside = axes.T @ images
+    m, turned = np.linalg.eigh(0.5 * (inside + inside.T))
+    axes, images = axes @ turned, images @ turned
+    outside = images - axes * m
+    t = m.max(initial=0.0) + np.linalg.norm(outside) + lift
+    c = np.maximum(t - m, TINY)
+    vectors = np.ascontiguousarray(np.hstack([axes - outside / c, outside]).T)
+    return S + Symmetric(S.n, grams=[(vectors, np.concatenate([c, -1.0 / c]))])

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from condal.linalg.lanczos import Eigenpair, Recurrence
+from condal.linalg.limits import MAX_LOWEST_DENSE_SIDE
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 
-MAX_LOWEST_DENSE_SIDE = 150  # up to here LAPACK computes several eigenpairs faster than Lanczos
 MAX_LOWEST_STEPS = 1000
 MAX_LOWEST_BYTES = 128 * 2**20
 MIN_LOWEST_STEPS = 200  # cheap compared with the cost of a missed eigenvalue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 MAX_BASIS_BYTES = 256 * 2**20  # of a Lanczos basis
 MAX_BASIS_STEPS = 2000
+MAX_LOWEST_DENSE_SIDE = 150  # up to here LAPACK computes several eigenpairs faster than Lanczos
 MAX_FACTOR_BYTES = 2**29  # of a factorisation in a proof
 MAX_FACTOR_FLOPS = 1e10  # of SuperLU: a few seconds
 

@@ -86,3 +86,61 @@ def test_a_large_program_has_no_proposal():
     n = 400
     program = Program(sp.csr_array((1, n * n)), sp.csr_array((1, n * n)), [0.0], [Block("psd", n)])
     assert proposal_for(program) is None
+
+
+def assert_solved_for_any_trace(program: Program, optimum: float) -> None:
+    """Nothing bounds the trace, and the optimum is proved all the same, again from a saved y."""
+    model = conic_model(program)
+    assert isinstance(model.trace, TraceBound)
+    assert not model.trace.proved
+    result = model.solve(tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert not model.assumes_trace(result)
+    assert model.objective(result) == pytest.approx(optimum, abs=1e-5)
+    assert model.bound(result) == pytest.approx(optimum, abs=1e-5)
+    sense = -1.0 if program.maximise else 1.0
+    assert sense * (model.bound(result) - optimum) <= 0.0
+    assert verify(model, result).proved
+
+
+@pytest.mark.parametrize("maximise", [False, True])
+def test_a_program_is_solved_whatever_the_trace(maximise):
+    sign = -1.0 if maximise else 1.0
+    corner = np.array([0.0, 0.5, 0.5, 0.0])  # any diagonal will do
+    assert_solved_for_any_trace(
+        Program(np.zeros(4), corner[None], [1.0], [Block("psd", 2)], maximise=maximise), 0.0
+    )
+    costs, row = sign * np.array([1.0, -1.0]), [[1.0, -1.0]]  # all feasible points are optimal
+    line = Program(costs, row, [-3.0], [Block("orthant", 2)], maximise=maximise)
+    assert_solved_for_any_trace(line, -3.0 * sign)
+
+
+def test_a_free_variable_is_a_difference():
+    # minimise |(u, v)| subject to u + 2 v = 5, with u free and split.
+    A = [[1.0, -1.0, 0.0, -1.0, 0.0], [1.0, -1.0, 0.0, 0.0, 2.0]]
+    blocks = [Block("orthant", 2), Block("second-order", 3)]
+    program = Program([0.0, 0.0, 1.0, 0.0, 0.0], A, [0.0, 5.0], blocks)
+    assert_solved_for_any_trace(program, np.sqrt(5.0))
+
+
+def test_a_row_without_entries_does_not_stop_the_engine():
+    program = lmi(4, 3, 5)
+    A = sp.vstack([program.A, sp.csr_array((1, program.A.shape[1]))])
+    more = Program(program.c, A, [*program.b, 0.0], program.blocks)
+    assert conic_model(more).solve(tol=1e-7).objective == pytest.approx(
+        conic_model(program).solve(tol=1e-7).objective, rel=1e-6
+    )
+    contradicted = Program(program.c, A, [*program.b, 2.0], program.blocks)
+    assert conic_model(contradicted).solve().status is Status.INFEASIBLE
+
+
+def test_the_trace_of_a_second_order_point_is_its_first_entry():
+    from condal.problems.conic.folded import fold
+    from condal.problems.conic.proposed import part_traces, point_of
+    from condal.problems.conic.structure import Shape
+
+    program = Program([1.0, -0.5, -0.5], [[0.0, 1.0, 1.0]], [2.0], [Block("second-order", 3)])
+    shape, proposal = Shape.of(fold(program)), proposal_for(program)
+    traces = part_traces(shape, proposal)
+    np.testing.assert_allclose(traces, np.sqrt(2.0), rtol=1e-6)
+    np.testing.assert_array_equal(point_of(shape, proposal, traces), proposal.x)

@@ -18,6 +18,7 @@ from condal.problems.conic import ConicModel, TraceBound, conic_model
 from condal.result import Result
 from condal.types import Method
 
+ANY_TRACE = "nothing bounds it; the bound on the objective holds for any trace"
 MAX_WRITTEN_ENTRIES = 5_000_000  # of X, by --out
 
 
@@ -70,7 +71,8 @@ def _rows(model: ConicModel, result: Result, solution: _Solution) -> Lines:
         rows.append(("--out", "writes only z and its slack; --save keeps X as a factor"))
     most = number(model.trace.largest, up=True)
     exact = "is" if model.trace.exact else "is at most"
-    rows.append(("trace", f"of a block {exact} {most}: {model.trace.how}"))
+    bound = f"of a block {exact} {most}: {model.trace.how}" if model.trace.proved else ANY_TRACE
+    rows.append(("trace", bound))
     spread = f"from {number(solution.z.min())} to {number(solution.z.max())}"
     rows.append(("duals", f"z, {counted(solution.z.size, 'number')} {spread}"))
     return rows
@@ -83,7 +85,7 @@ def _proved(model: ConicModel, result: Result, solution: _Solution) -> Lines:
 
 
 def _figures(model: ConicModel, result: Result, solution: _Solution | None) -> Figures:
-    trace = model.trace if isinstance(model.trace, TraceBound) else None
+    trace = model.trace if isinstance(model.trace, TraceBound) and model.trace.proved else None
     return {
         "trace_bound": None if trace is None else trace.largest,
         "dual_objective": None if solution is None else float(model.program.b @ solution.z),
@@ -104,8 +106,8 @@ SDP = Application(
     b'z subject to sum_i zi Fi - F0 being positive semidefinite. The command can
     also prove that a program is infeasible or unbounded.
 
-    The proof needs a bound on the trace of X. condal looks for one in the
-    constraints; if it finds none, give --trace-bound.
+    Small programs need no bound on the trace of X. For larger ones condal looks
+    for a bound in the constraints; if it finds none, give --trace-bound.
 
     FILE is a program in the sparse SDPA format (.dat-s), optionally compressed
     with gzip or xz. A file with this suffix needs no --as.""",

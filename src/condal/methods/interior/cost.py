@@ -16,6 +16,7 @@ READ = 20.0  # ns per entry of A, all reads together
 PRODUCT = 1.2  # ns: about 30 products, factors and spectra of the size of x
 CALLS = 2e6  # ns per block, whatever its size
 STACK_CALLS = 4e5  # ns per stack of equal blocks
+MAX_STEP_SECONDS = 2.0  # of an engine that is tried before methods with cheaper steps
 
 
 class Sized(Protocol):

@@ -24,7 +24,7 @@ from condal.methods.proposed import Proposed
 from condal.problems.conic.combinations import combine
 from condal.problems.conic.folded import fold
 from condal.problems.conic.interpretation import GIVEN_TRACE
-from condal.problems.conic.own_data import OwnDataProofs
+from condal.problems.conic.own_data import ON_OWN_DATA, OwnDataProofs
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import folded_dual, point_of, proving_dual
 from condal.problems.conic.structure import Shape
@@ -41,7 +41,11 @@ from condal.types import Method, from_user
 
 GAP_ROUNDING = 1e-12  # relative to the objective
 ANY_TRACE = "the proof holds whatever the trace"
-ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
+NO_PROOF_FOR_ANY_TRACE = (
+    "a solution was found, but nothing bounds the trace, and no bound on the objective is proved "
+    "for any trace: give trace_bound= (--trace-bound), a number that the trace of a solution does "
+    "not exceed"
+)
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
 NEAR_RETRY, RETRY = 0.5, 0.01  # of tol, if the first bound is not proved on the own data
 NEAR = 2.0  # times tol: a gap that a slightly smaller tolerance closes
@@ -156,7 +160,10 @@ class ConicModel(OwnDataProofs):
         Result
             The result, without assumptions on the trace unless its certificate says so.
         """
-        proved = replace(result, certificate=self.certified(result.certificate, result.y))
+        if not self._trace.proved and result.status is not Status.INFEASIBLE:
+            proved = self._for_any_trace(result)
+        else:
+            proved = replace(result, certificate=self.certified(result.certificate, result.y))
         if result.status is Status.INFEASIBLE:
             return self._verified_infeasible(self._of_any_trace(proved))
         claimed, proved = proved.bound, self._measured(result, self._verified(proved))
@@ -165,7 +172,9 @@ class ConicModel(OwnDataProofs):
                 return replace(result, certificate=self._within_the_trace(result.certificate))
             reason = f"points with an objective beyond {proved.bound:.6g} may have larger traces "
             reason += "than the bound, and be better: give trace_bound= (--trace-bound)"
-            if proved.bound != claimed:
+            if not self._trace.proved:
+                reason = NO_PROOF_FOR_ANY_TRACE
+            elif proved.bound != claimed:
                 reason = UNVERIFIED
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
@@ -228,6 +237,8 @@ class ConicModel(OwnDataProofs):
         sense, level = self.problem.sense, self._trace.level
         reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
         reason += "not known whether there is a feasible point"
+        if not self._trace.proved:
+            reason = "no feasible point was found, and none is proved not to exist"
         result = replace(result, status=Status.STALLED, reason=reason)
         certificate, proof = result.certificate, result.infeasible
         if proof is None:
@@ -242,8 +253,9 @@ class ConicModel(OwnDataProofs):
 
     def certified(self, certificate: Certificate, y: Array) -> Certificate:
         """Return the certificate without assumptions: a level, or a given trace."""
-        sense, own = self.problem.sense, self.own_bound(y)
-        if own > sense * certificate.bound:
+        sense = self.problem.sense
+        own = self.own_bound(y, sense * certificate.objective)
+        if own > sense * certificate.bound or not self._trace.proved:
             return replace(certificate, bound=sense * own, how=ON_OWN_DATA, failure=0.0)
         if self._trace.given and isfinite(certificate.bound):
             combination = combine(self.shape, y, of_objective=True)

@@ -22,11 +22,18 @@ from condal.problems.conic.exact import exact_trace, identity_weights
 from condal.problems.conic.folded import Part
 from condal.problems.conic.linear import diagonal_weights
 from condal.problems.conic.program import Program
-from condal.problems.conic.proposed import folded_dual, level_above, proposal_for, proved_by
+from condal.problems.conic.proposed import (
+    folded_dual,
+    level_above,
+    part_traces,
+    proposal_for,
+    proved_by,
+)
 from condal.problems.conic.rays import Ray, find_boundary_ray, find_ray
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import (
+    bound_near,
     conic_form,
     separator_near,
     verifiable,
@@ -52,6 +59,10 @@ ALONG_A_RAY = (
     "Ax is constant along a direction inside the cone, and the objective is unbounded along it: "
     "proved with rounding accounted for"
 )
+ACCURATE = 1e-6  # error of a proposed solution that needs no other search
+TRACE_ROOM = 10.0  # factor on traces that are proposed and not proved
+ANY_BOUND = -np.finfo(np.float64).max
+SEARCH_SHARE = 0.5  # of the time, for a search beside a proposed solution
 LEVEL_MARGIN = 0.5  # fraction of the room: a larger objective is not clearly below the level
 
 
@@ -100,9 +111,10 @@ def bound_traces(
 ) -> TraceBound | Verdict:
     """Return a bound on the traces, or a verdict; raise UnboundedTraceError if neither is found.
 
-    Without a search, only sums of rows are tried.
+    Without a search, only sums of rows are tried. Where an interior-point method proposes a
+    solution, an unproved bound is returned rather than none.
     """
-    parts, count = shape.folded.parts, len(shape.maps)
+    parts = shape.folded.parts
     if trace_bound is not None:
         require_positive(trace_bound, "trace_bound")
         given = float(trace_bound)
@@ -121,6 +133,20 @@ def bound_traces(
     answer = answer or _by_single_parts(shape, proofs)
     if answer is not None:
         return answer
+    if proposal is None or proposal.outcome != "solution":
+        return _by_search(shape, proofs, search)
+    program = shape.folded.program
+    if proposal.error <= ACCURATE and bound_near(program, proposal.y, ANY_BOUND)[0] > -inf:
+        return _unproved(shape, proposal)
+    try:
+        return _by_search(shape, proofs, replace(search, time=search.time.share(SEARCH_SHARE)))
+    except UnboundedTraceError:
+        return _unproved(shape, proposal)
+
+
+def _by_search(shape: Shape, proofs: list[Combination], search: Search) -> TraceBound | Verdict:
+    """Return a bound or a verdict that other problems, which are solved here, lead to."""
+    count = len(shape.maps)
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
         if search.time.is_over():
@@ -163,9 +189,11 @@ def _by_proposal(
             return None
         return Verdict(Status.INFEASIBLE, NO_SUCH_SUM, y=folded_dual(shape, proposal.y))
     if proposal.outcome == "direction":
-        if not verified_unbounded(program, proposal.x):
-            return None
-        return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=Ray(proposal.x, 0.0, inf))
+        if verified_unbounded(program, proposal.x):
+            return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=Ray(proposal.x, 0.0, inf))
+        other = proposal_for(program, feasibility=True)  # no point may be feasible
+        refuted = other is not None and other.outcome == "separator"
+        return _by_proposal(shape, proofs, other) if other is not None and refuted else None
     more = [*proofs, *proved_by(shape, proposal)]
     if len(more) == len(proofs):
         return None
@@ -175,6 +203,17 @@ def _by_proposal(
         return None
     how = "constraints and objective, weighted by an interior-point method, bound it"
     return replace(_bound(bounds, more, how), level=level, proposal=proposal)
+
+
+def _unproved(shape: Shape, proposal: Proposal) -> TraceBound:
+    """Return traces around the proposed ones, for methods to work within.
+
+    They are proved for no objective level: only proofs for any trace count.
+    """
+    proposed = part_traces(shape, proposal)
+    room = TRACE_ROOM * np.maximum(proposed, TRACE_OF_ZERO_PARTS * (1.0 + proposed.max()))
+    how = "not proved: as found by an interior-point method, with room"
+    return TraceBound(room, how, level=-inf, reached=False, proposal=proposal)
 
 
 def _on_the_boundary(shape: Shape, search: Search) -> Verdict | None:

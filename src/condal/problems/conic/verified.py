@@ -94,6 +94,20 @@ def verified_bound(program: Program, y: Array, inward: list[Array], inner: list[
     return -inf
 
 
+def bound_near(program: Program, y: Array, enough: float = inf) -> tuple[float, Array]:
+    """Return the lower bound on the minimum that multipliers near y prove, and about these.
+
+    It is -inf if none do. No more multipliers are tried once the bound is `enough`.
+    """
+    form = conic_form(program)
+    bound = proved_lower_bound(form, y)
+    if bound >= enough or not np.isfinite(y).all():
+        return bound, y
+    dual = form.dual
+    least, v = proved_value(dual, form.dual_vector(y), lambda: interior_point(dual), -enough)
+    return (-least, v[: y.size]) if -least > bound else (bound, y)
+
+
 def verified_infeasible(program: Program, y: Array, inward: list[Array]) -> bool:
     """Return whether y, or a multiplier near it, proves that the program is infeasible."""
     form, size = conic_form(program), 1.0 + float(np.abs(y).max(initial=0.0))

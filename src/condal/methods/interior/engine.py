@@ -111,8 +111,6 @@ def propose(
         The proposal. The limit of the call under way ends the iterations early.
     """
     scaled = _Scaled.of(c, A, b, cones)
-    if np.delete(b, scaled.rows).any():  # a row without entries cannot have a value
-        return scaled.contradiction(b)
     at, progress, iterations = Embedded.first(scaled.program), _Progress(), 0
     while True:
         separator, direction = at.ray_errors
@@ -163,14 +161,12 @@ class _Progress:
 class _Scaled:
     """The embedded program, and how its vectors are those of the program.
 
-    x is `expand` times u beside w at `free`, times the size of b; y is scaled by the norms of the
-    `rows` that have entries, and 0 for the others.
+    x is `expand` times u beside w at `free`, times the size of b; y is scaled by the rows' norms.
     """
 
     program: EmbeddedProgram
     expand: Any
     free: Indices
-    rows: Indices
     norms: Array
     size_b: float
     size_c: float
@@ -181,10 +177,9 @@ class _Scaled:
         stacks, expand, free = _stacked(cones, c.size)
         A = sp.csr_array(A)
         norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
-        rows = np.flatnonzero(norms)
         norms[norms == 0] = 1.0
-        A = sp.csr_array((1.0 / norms)[:, None] * A)[rows]
-        b = (b / norms)[rows]
+        A = sp.csr_array((1.0 / norms)[:, None] * A)
+        b = b / norms
         size_b, size_c = _size(b), _size(c)
         whole, costs = sp.csc_array(A @ expand), expand.T @ c / size_c
         parts, begin = [], 0
@@ -198,32 +193,20 @@ class _Scaled:
         program = EmbeddedProgram(
             tuple(parts), b / size_b, F, c[free] / size_c, min(1.0, 1.0 / (size_b * size_c))
         )
-        return cls(program, expand, free, rows, norms, size_b, size_c)
+        return cls(program, expand, free, norms, size_b, size_c)
 
     def _x(self, at: Embedded) -> Array:
         x = np.asarray(self.expand @ at.u)
         x[self.free] = at.w
         return self.size_b * x
 
-    def _y(self, at: Embedded) -> Array:
-        y: Array = np.zeros(self.norms.size)
-        y[self.rows] = at.y
-        return y / self.norms
-
     def multipliers(self, at: Embedded) -> Array:
         """Return y / tau of a point, for the rows of the program."""
-        return self.size_c / at.tau * self._y(at)
-
-    def contradiction(self, b: Array) -> Proposal:
-        """Return the separator of a row without entries."""
-        y = b.copy()
-        y[self.rows] = 0.0
-        x: Array = np.zeros(self.expand.shape[0])
-        return Proposal("separator", x, y / np.abs(y).max(), 0.0, 0, self)
+        return self.size_c / at.tau * at.y / self.norms
 
     def ray(self, at: Embedded, iterations: int) -> Proposal:
         """Return the better ray of a point, scaled to 1."""
-        x, y = self._x(at), self._y(at)
+        x, y = self._x(at), at.y / self.norms
         x, y = (v / (float(np.abs(v).max(initial=0.0)) or 1.0) for v in (x, y))
         separator, direction = at.ray_errors
         if separator <= direction:

@@ -19,7 +19,7 @@ from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
 from condal.linalg.rounding import norm_above
 from condal.methods.interior.cost import stacked_step_seconds
-from condal.methods.interior.engine import propose
+from condal.methods.interior.engine import Proposal, propose
 from condal.runtime.time_limit import current_limit
 
 MAX_STEP_SECONDS = 0.05  # of the engine, for a form whose interior is searched for
@@ -35,7 +35,7 @@ def interior_point(form: ConicForm) -> Array | None:
     Entries and rows of matrices that are 0 at all feasible points, about, are set to 0. None if the
     engine finds no feasible point, or the form is large.
     """
-    central = _central_point(form)
+    central = _proposed(np.zeros(form.c.size), form.A, form.b, form.cones)
     return None if central is None else corrected(form, _on_face(form, central))
 
 
@@ -61,15 +61,12 @@ def _falling(form: ConicForm, v: Array | None) -> Iterator[Array]:
         yield v
     row = sp.csr_array(form.c[None] / float(np.abs(form.c).max()))
     falling = replace(form, A=sp.csr_array(sp.vstack([form.A, row])), b=np.append(form.b, -1.0))
-    central = _central_point(falling)
-    if central is not None:
-        yield corrected(falling, _on_face(falling, central))
-        yield central
-
-
-def _central_point(form: ConicForm) -> Array | None:
-    """Return what the engine ends with if there is no objective; None as for `interior_point`."""
-    return _proposed(np.zeros(form.c.size), form.A, form.b, form.cones)
+    proposal = _proposal(np.zeros(form.c.size), falling.A, falling.b, form.cones)
+    if proposal is None:
+        return
+    if _is_accepted(proposal):
+        yield corrected(falling, _on_face(falling, proposal.x))
+    yield proposal.x  # of any size: where <c, v> hardly falls, -1 looks infeasible
 
 
 def completed(form: ConicForm, v: Array, known: Any) -> Array:
@@ -108,12 +105,21 @@ def completed(form: ConicForm, v: Array, known: Any) -> Array:
 
 def _proposed(c: Array, A: Any, b: Array, cones: tuple[Cone, ...]) -> Array | None:
     """Return x that minimises <c, x>, Ax = b, x in the cones, about; None if there is no time."""
+    proposal = _proposal(c, A, b, cones)
+    return proposal.x if proposal is not None and _is_accepted(proposal) else None
+
+
+def _proposal(c: Array, A: Any, b: Array, cones: tuple[Cone, ...]) -> Proposal | None:
+    """Return what the engine proposes; None if there is no time."""
     A = sp.csr_array(A)
     if current_limit().is_over() or stacked_step_seconds(A, cones) > MAX_STEP_SECONDS:
         return None
     proposal = propose(c, A, b, cones, accuracy=ACCURACY)
-    accepted = proposal.outcome == "solution" and proposal.error <= MAX_ERROR
-    return proposal.x if accepted and np.isfinite(proposal.x).all() else None
+    return proposal if np.isfinite(proposal.x).all() else None
+
+
+def _is_accepted(proposal: Proposal) -> bool:
+    return proposal.outcome == "solution" and proposal.error <= MAX_ERROR
 
 
 def _on_face(form: ConicForm, v: Array) -> Array:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from condal.certificates.cones import Cone
 from condal.certificates.verification import verify
 from condal.conic import Block, Program, TraceBound, Verdict, conic_model
 from condal.problems.conic.proposed import proposal_for
+from condal.problems.conic.verified import conic_form, packed, unpacked
 from condal.result import Status
 
 
@@ -144,3 +146,43 @@ def test_the_trace_of_a_second_order_point_is_its_first_entry():
     traces = part_traces(shape, proposal)
     np.testing.assert_allclose(traces, np.sqrt(2.0), rtol=1e-6)
     np.testing.assert_array_equal(point_of(shape, proposal, traces), proposal.x)
+
+
+def with_free_numbers(n: int, m: int, free: int, seed: int) -> tuple[Program, float]:
+    """A program with numbers that are differences, and its optimum."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((m, n, n))
+    rows, F = rows + rows.transpose(0, 2, 1), rng.standard_normal((m, free))
+    basis = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    x, z = basis[:, :3] @ basis[:, :3].T, basis[:, 3:] @ basis[:, 3:].T
+    y, b = rng.standard_normal(m), rows.reshape(m, -1) @ x.ravel() + F @ rng.standard_normal(free)
+    C, d = np.tensordot(y, rows, 1) + z, F.T @ y
+    A, c = np.hstack([F, -F, rows.reshape(m, -1)]), np.concatenate([d, -d, C.ravel()])
+    return Program(c, A, b, [Block("orthant", 2 * free), Block("psd", n)]), float(b @ y)
+
+
+@pytest.mark.parametrize(("n", "m", "free"), [(6, 8, 3), (10, 30, 10), (30, 120, 40)])
+def test_opposite_columns_are_one_free_number(n, m, free):
+    program, optimum = with_free_numbers(n, m, free, 0)
+    plus, minus = program.opposites
+    assert set(np.abs(plus - minus)) == {free}
+    form = conic_form(program)
+    assert form.cones[0] == Cone("free", free)
+    x = np.random.default_rng(1).random(program.c.shape[1])
+    x[2 * free :] = np.eye(n).ravel()
+    again = unpacked(program, packed(program, x))
+    np.testing.assert_allclose(program.A @ again, program.A @ x, atol=1e-10)
+    np.testing.assert_allclose(form.A @ packed(program, x), program.A @ x, atol=1e-10)
+    assert (again[: 2 * free] >= 0).all()
+    model = conic_model(program)
+    result = model.solve(tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(optimum, rel=1e-5)
+    assert result.bound <= optimum + 1e-9 * abs(optimum)
+
+
+def test_columns_that_are_not_quite_opposite_are_not_merged():
+    off = np.nextafter(-3.0, -4.0)
+    A = [[1.0, -1.0, 2.0, -2.0, 0.0, 0.0], [3.0, off, 1.0, -1.0, 0.0, 0.0]]
+    program = Program([1.0, -1.0, 1.0, -0.5, 0.0, 0.0], A, [1.0, 1.0], [Block("orthant", 6)])
+    assert not program.opposites[0].size

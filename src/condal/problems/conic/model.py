@@ -46,6 +46,7 @@ NO_PROOF_FOR_ANY_TRACE = (
     "for any trace: give trace_bound= (--trace-bound), a number that the trace of a solution does "
     "not exceed"
 )
+NO_POINT = "no feasible point was found, and it is not proved that there is none"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
 NEAR_RETRY, RETRY = 0.5, 0.01  # of tol, if the first bound is not proved on the own data
 NEAR = 2.0  # times tol: a gap that a slightly smaller tolerance closes
@@ -235,10 +236,10 @@ class ConicModel(OwnDataProofs):
             reason = f"it is proved {GIVEN_TRACE} only: try a larger one"
             return replace(result, reason=reason)
         sense, level = self.problem.sense, self._trace.level
+        if not self._trace.proved:
+            return replace(result, status=Status.STALLED, reason=NO_POINT)
         reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
         reason += "not known whether there is a feasible point"
-        if not self._trace.proved:
-            reason = "no feasible point was found, and none is proved not to exist"
         result = replace(result, status=Status.STALLED, reason=reason)
         certificate, proof = result.certificate, result.infeasible
         if proof is None:

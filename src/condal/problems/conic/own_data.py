@@ -24,7 +24,7 @@ from condal.result import Result, Status
 from condal.types import from_user
 
 ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
-NEAR_BOUND = 1e-8  # of the objective: a bound that is nearer needs no better multipliers
+NEAR_BOUND, SHARE_OF_TOL = 1e-8, 0.5  # of the objective: a nearer bound needs no better multipliers
 
 
 class OwnDataProofs(Interpretation):
@@ -88,17 +88,17 @@ class OwnDataProofs(Interpretation):
             return -inf
         y = self.problem.sense * self._of_rows(w)
         if not self._trace.proved:
-            return self._near(w, objective)[0]
+            return self._near(w, objective, NEAR_BOUND)[0]
         return proved_lower_bound(conic_form(self.program), y)
 
-    def _near(self, w: Array, objective: float) -> tuple[float, Array]:
+    def _near(self, w: Array, objective: float, share: float) -> tuple[float, Array]:
         """Return the bound that multipliers near w prove, and about these.
 
-        `objective` is what the bound is compared with, minimised.
+        A bound within this share of the minimised objective is good enough.
         """
         sense, enough = self.problem.sense, objective
         if isfinite(enough):
-            enough -= NEAR_BOUND * self.problem.gap_unit(enough)
+            enough -= share * self.problem.gap_unit(enough)
         bound, y = bound_near(self.program, sense * self._of_rows(w), enough)
         return bound, self.folded_multipliers(sense * y)
 
@@ -107,7 +107,8 @@ class OwnDataProofs(Interpretation):
         problem, objective = self.problem, result.objective
         bound, w = -inf, result.y
         if result.x is not None and verifiable(self.program):
-            bound, w = self._near(w, problem.sense * objective)
+            share = max(NEAR_BOUND, SHARE_OF_TOL * (result.tol or 0.0))
+            bound, w = self._near(w, problem.sense * objective, share)
         certificate = replace(result.certificate, bound=problem.sense * bound, failure=0.0)
         if bound > -inf:
             Ax = problem.A(from_user(problem.X, result.x))

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.cones import Cone
 from condal.certificates.conic import proved_lower_bound
 from condal.linalg.points import Array, LowRank, Point
 from condal.methods.interior.cost import MAX_STEP_SECONDS, stacked_step_seconds
@@ -22,7 +21,7 @@ from condal.problems.conic.combinations import Combination, combine
 from condal.problems.conic.folded import Part
 from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.verified import conic_form, verifiable
+from condal.problems.conic.verified import conic_form, unpacked, verifiable
 
 SHARES_OF_DEEP = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3)  # in the multipliers that prove the bound
 LEVEL_ROOM = 0.1  # of the objective: the level stands at least this far above the proposed point
@@ -37,8 +36,9 @@ def proposal_for(program: Program, *, feasibility: bool = False) -> Proposal | N
         return None
     if stacked_step_seconds(program.A, program.blocks) > MAX_STEP_SECONDS:
         return None
-    cones = [Cone(block.kind, block.n) for block in program.blocks]
-    return propose((1 - feasibility) * _costs(program), program.A, program.b, cones)
+    form = conic_form(program)
+    proposal = propose((1 - feasibility) * form.c, form.A, form.b, form.cones)
+    return replace(proposal, x=unpacked(program, proposal.x))
 
 
 def _costs(program: Program) -> Array:

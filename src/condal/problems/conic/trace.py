@@ -28,8 +28,9 @@ from condal.problems.conic.proposed import (
     part_traces,
     proposal_for,
     proved_by,
+    proving_dual,
 )
-from condal.problems.conic.rays import Ray, find_boundary_ray, find_ray
+from condal.problems.conic.rays import SIZE_GUESSES, Ray, find_boundary_ray, find_ray, point_size
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import (
@@ -109,10 +110,10 @@ class Search:
 def bound_traces(
     shape: Shape, trace_bound: float | None, search: Search | None
 ) -> TraceBound | Verdict:
-    """Return a bound on the traces, or a verdict; raise UnboundedTraceError if neither is found.
+    """Return a bound on the traces, or a verdict.
 
-    Without a search, only sums of rows are tried. Where an interior-point method proposes a
-    solution, an unproved bound is returned rather than none.
+    Without a search, only sums of rows are tried. If neither is found, the bound is unproved for a
+    program of moderate size; for others, UnboundedTraceError is raised.
     """
     parts = shape.folded.parts
     if trace_bound is not None:
@@ -133,10 +134,9 @@ def bound_traces(
     answer = answer or _by_single_parts(shape, proofs)
     if answer is not None:
         return answer
-    if proposal is None or proposal.outcome != "solution":
+    if proposal is None:
         return _by_search(shape, proofs, search)
-    program = shape.folded.program
-    if proposal.error <= ACCURATE and bound_near(program, proposal.y, ANY_BOUND)[0] > -inf:
+    if _proves_a_bound(shape.folded.program, proposal):
         return _unproved(shape, proposal)
     try:
         return _by_search(shape, proofs, replace(search, time=search.time.share(SEARCH_SHARE)))
@@ -205,14 +205,24 @@ def _by_proposal(
     return replace(_bound(bounds, more, how), level=level, proposal=proposal)
 
 
+def _proves_a_bound(program: Program, proposal: Proposal) -> bool:
+    """Return whether multipliers near those of an accurate solution prove a bound for any trace."""
+    if proposal.outcome != "solution" or proposal.error > ACCURATE:
+        return False
+    return bound_near(program, proving_dual(program, proposal), ANY_BOUND)[0] > -inf
+
+
 def _unproved(shape: Shape, proposal: Proposal) -> TraceBound:
-    """Return traces around the proposed ones, for methods to work within.
+    """Return traces around those of a proposed solution, or a guess, for methods to work within.
 
     They are proved for no objective level: only proofs for any trace count.
     """
+    how = "not proved: for methods to work within"
+    if proposal.outcome != "solution":
+        traces_ = np.full(len(shape.maps), SIZE_GUESSES[0] * point_size(shape.folded.program))
+        return TraceBound(traces_, how, level=-inf, reached=False)
     proposed = part_traces(shape, proposal)
     room = TRACE_ROOM * np.maximum(proposed, TRACE_OF_ZERO_PARTS * (1.0 + proposed.max()))
-    how = "not proved: as found by an interior-point method, with room"
     return TraceBound(room, how, level=-inf, reached=False, proposal=proposal)
 
 

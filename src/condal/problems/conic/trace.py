@@ -136,7 +136,9 @@ def bound_traces(
         return answer
     if proposal is None:
         return _by_search(shape, proofs, search)
-    if _proves_a_bound(shape.folded.program, proposal):
+    with search.time.on():
+        proves = _proves_a_bound(shape.folded.program, proposal)
+    if proves:
         return _unproved(shape, proposal)
     try:
         return _by_search(shape, proofs, replace(search, time=search.time.share(SEARCH_SHARE)))

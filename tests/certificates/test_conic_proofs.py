@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -286,18 +287,17 @@ def test_residuals_are_within_their_error_and_zero_only_if_they_are(exponent):
             assert (exact == 0) == (r[i] == 0 and error[i] == 0)
 
 
-def test_an_engine_that_gives_up_in_compiled_code_proposes_nothing(monkeypatch):
-    class Panic(BaseException):
-        """What compiled code raises: no Exception."""
-
-    def give_up(*_):
-        raise Panic
-
-    clarabel = pytest.importorskip("clarabel", reason="it is the engine that gives up")
-    form = ConicForm(np.ones(2), sp.csr_array([[1.0, 1.0]]), np.ones(1), (Cone("orthant", 2),))
-    assert interior_point(form) is not None
-    monkeypatch.setattr(clarabel, "DefaultSolver", give_up)
-    assert interior_point(form) is None
+def test_an_interior_point_is_on_the_face_of_all_feasible_points():
+    # x_11 = 0 leaves x_22 = 1 of the matrix; u_1 + u_2 = 0 leaves nothing of u; w is free.
+    rows = [[1.0, 0, 0, 0, 0, 0], [0, 0, 1.0, 0, 0, 1.0], [0, 0, 0, 1.0, 1.0, 0]]
+    cones = (Cone("psd", 2, packed=True), Cone("orthant", 2), Cone("free", 1))
+    form = ConicForm(np.zeros(6), sp.csr_array(rows), np.array([0.0, 1.0, 0.0]), cones)
+    v = interior_point(form)
+    assert v is not None
+    np.testing.assert_array_equal(v[[0, 1, 3, 4]], 0.0)
+    assert v[2] > 0
+    assert proves_feasible(form, v)
+    assert interior_point(replace(form, b=np.array([0.0, 1.0, -1.0]))) is None
 
 
 def test_numbers_beyond_doubles_prove_nothing_false_and_raise_no_overflow():

@@ -153,11 +153,35 @@ def test_an_unbounded_program():
     )
 
 
-def test_a_program_of_any_trace_is_asked_about():
-    ended = run("free.dat-s", "--quiet")
-    assert ended.exit_code == 2
-    assert "--trace-bound" in ended.stderr
+def test_a_program_of_any_trace_needs_no_bound():
+    ended = run("free.dat-s", "--json", "result.json")
+    assert ended.exit_code == 0, ended.stderr
+    assert "the bound on the objective holds for any trace" in " ".join(ended.stdout.split())
+    record = json.loads(Path("result.json").read_text())
+    assert record["bound"] == pytest.approx(0.0, abs=1e-9)
+    assert record["bound"] >= 0.0
+    assert record["trace_bound"] is None
+    assert run("free.dat-s", "--save", "run", "--quiet").exit_code == 0
+    checked = CliRunner().invoke(cli, ["certify", "free.dat-s", "run"])
+    assert checked.exit_code == 0, checked.output
     assert run("free.dat-s", "--trace-bound", "3", "--quiet").exit_code == 0
+
+
+def test_a_file_of_sedumi():
+    from scipy.io import savemat
+
+    # minimise x_3 + u with u free, u >= -1 by a slack, and |(x_4, x_5)| <= x_3, x_4 = 3, x_5 = 4: 4
+    A = np.array([[1.0, -1, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]])
+    program = {"A": A, "b": [[-1.0], [3.0], [4.0]], "c": [[1.0, 0, 1, 0, 0]]}
+    savemat("small.mat", {**program, "K": {"f": 1.0, "l": 1.0, "q": 3.0}})
+    ended = run("small.mat", "--tol", "1e-6", "--json", "result.json", "--out", "solution.txt")
+    assert ended.exit_code == 0, ended.stderr
+    assert "no feasible X has a smaller <c, x>" in " ".join(ended.stdout.split())
+    record = json.loads(Path("result.json").read_text())
+    assert record["objective"] == pytest.approx(4.0, abs=1e-5)
+    assert 4.0 - 1e-5 <= record["bound"] <= 4.0
+    checked = CliRunner().invoke(cli, ["certify", "small.mat", "solution.txt", "--tol", "1e-5"])
+    assert checked.exit_code == 0, checked.output
 
 
 def test_a_broken_file_is_refused_by_its_line():

@@ -166,7 +166,7 @@ EXTRAS = {
     "distributed": ("sweeps/cluster.py",),
     "networkx": ("problems/graphs.py",),
     **dict.fromkeys(("coptpy", "cvxopt", "pymanopt", "scs"), ("lab/bench/peers/",)),
-    "clarabel": ("certificates/interior.py", "cvxpy/interior.py", "lab/bench/peers/"),
+    "clarabel": ("cvxpy/interior.py", "lab/bench/peers/"),
 }
 
 

@@ -178,8 +178,17 @@ def _solved(
         inf if result.infeasibility > 0 else 0.0,
         _price(result.certificate),
         constant=constant,
+        terms=_terms(model, result),
     )
     return judged(planted, answer)
+
+
+def _terms(model: Any, result: Result) -> float:
+    """Return the sum of the absolute values of the terms of the objective."""
+    if result.x is None:
+        return 0.0
+    x = np.concatenate([block.ravel() for block in model.blocks(result, full=True)])
+    return float((abs(model.program.c) @ np.abs(x))[0])
 
 
 def by_checked_answer(planted: Planted, rng: np.random.Generator) -> Findings:

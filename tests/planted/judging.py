@@ -22,7 +22,8 @@ class Answer:
     `status` is one of PROVED, or anything else for an answer that claims no more than its bound.
     `residual` is the distance of the point from the rows, and `price` what it is worth at the dual
     that proves the bound, both absolute; nan if unknown. `constant` is a part of the planted
-    objective that objective and bound leave out.
+    objective that objective and bound leave out, and `terms` the sum of the absolute values of the
+    terms of the objective, which its summation rounds.
     """
 
     status: str
@@ -31,6 +32,7 @@ class Answer:
     residual: float = nan
     price: float = nan
     constant: float = 0.0
+    terms: float = 0.0
 
 
 def faults(planted: Planted, answer: Answer, rows: np.ndarray | None = None) -> list[str]:
@@ -57,7 +59,7 @@ def _of_optimum(planted: Planted, answer: Answer, rows: np.ndarray | None) -> li
     if answer.status != "optimal":
         return found
     below = float(value - Fraction(answer.objective))
-    size = ROUNDING * _size(planted) + _rounding(planted)
+    size = ROUNDING * _size(planted) + _rounding(planted) + RESIDUAL_ROUNDING * answer.terms
     owed = norm(planted, rows) * answer.residual * (1 + ROUNDING) + size
     if below > owed:
         found.append(f"{below!r} below the optimum; the residual is worth only {owed!r}")
@@ -77,7 +79,8 @@ def is_far(planted: Planted, answer: Answer) -> bool:
         return False
     below = float(planted.value - Fraction(answer.constant) - Fraction(answer.objective))
     error = abs(answer.bound - answer.objective) + answer.price
-    return below > error * (1 + ROUNDING) + ROUNDING * _size(planted) + _rounding(planted)
+    rounding = _rounding(planted) + RESIDUAL_ROUNDING * answer.terms
+    return below > error * (1 + ROUNDING) + ROUNDING * _size(planted) + rounding
 
 
 def _of_infeasible(planted: Planted, answer: Answer, rows: np.ndarray | None) -> list[str]:

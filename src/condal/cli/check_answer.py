@@ -14,11 +14,11 @@ from condal.certificates.history import History
 from condal.certificates.verification import MISFITS, Verdict, verify
 from condal.cli.application import Lines
 from condal.cli.applications import APPLICATIONS
+from condal.cli.applications.sdp import read_program
 from condal.cli.finding import Finding, not_within
 from condal.cli.verify_folder import assumed_trace, heading_of
 from condal.errors import CondalError, FormatError
 from condal.io.formats.answers import GivenAnswer, read_answer, read_pair
-from condal.io.formats.sdpa import read_sdpa
 from condal.problem import problem_of
 from condal.problems.conic import certify
 from condal.problems.conic.solver_answer import as_blocks
@@ -82,18 +82,18 @@ def _heading(problem: str, answer: str, writer: str) -> str:
 def _check_program(
     problem: str, answer: str, tol: float, trace_bound: float | None, seed: int | None
 ) -> Finding:
-    """Check a solution of an SDPA program."""
-    program = read_sdpa(problem)
+    """Check a solution of a program."""
+    program = read_program(problem)
     check_cancelled()
-    given = read_answer(answer, program.sizes)
-    X = given.X if given.x is None else _blocks(program.program, given.x, answer)
-    checked = certify(program.program, X, given.y, tol=tol, trace_bound=trace_bound, seed=seed)
+    given = read_answer(answer, [b.n if b.kind == "psd" else -b.n for b in program.blocks])
+    X = given.X if given.x is None else _blocks(program, given.x, answer)
+    checked = certify(program, X, given.y, tol=tol, trace_bound=trace_bound, seed=seed)
     excess = checked.excess(tol) if checked.status == "bounded" else ""
     solved, verdict = checked.proved and not excess, checked.verdict
     if checked.proved and excess:
         verdict = not_within(Claim(f"tol {tol:g}", False, excess), verdict)
     heading = _heading(f"{PROGRAMS} of {Path(problem).name}", answer, given.writer)
-    return Finding(heading, _rows(checked, tol, maximise=True), verdict, solved)
+    return Finding(heading, _rows(checked, tol, maximise=program.maximise), verdict, solved)
 
 
 def _blocks(program: Any, x: Any, path: str) -> tuple[Any, ...]:

@@ -72,7 +72,7 @@ class Solve(ApplicationCommand):
     type=click.Choice(list(APPLICATIONS)),
     required=True,
     metavar="NAME",
-    help="The application to solve FILE as; not needed for a FILE.dat-s.",
+    help="The application to solve FILE as; not needed for a FILE.dat-s or FILE.mat.",
 )
 @click.option(
     "--method",

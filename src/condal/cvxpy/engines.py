@@ -15,9 +15,10 @@ from condal.cvxpy.interior import DIRECTION, SEPARATOR, SOLUTION, ClarabelEngine
 from condal.cvxpy.judgement import Judgement
 from condal.cvxpy.nearest import NearestMatrix
 from condal.cvxpy.verdicts import POOR_ERROR, PROVED, CvxpyAnswer, Ended, Verdicts, no_result
+from condal.methods.interior.cost import MAX_ENGINE_SECONDS
 from condal.result import Result
 
-TINY_STEP, MAX_STEP = 1e-3, 2.0  # seconds of an iteration
+TINY_STEP = 1e-3  # seconds of an iteration
 # Of a proposal, in tol: the last steps of an interior-point method cost little and gain digits.
 ACCURACY, MIN_ACCURACY = 1e-4, 1e-9
 
@@ -49,7 +50,7 @@ class EngineAnswers(Verdicts):
         """Return the first answer that is proved, or the last one; None if there is none."""
         answer = None
         for engine in self.engines:
-            if engine.step_seconds <= MAX_STEP and not (answer and self.limit.is_over()):
+            if engine.step_seconds <= MAX_ENGINE_SECONDS and not (answer and self.limit.is_over()):
                 answer = self._by_engine(engine) or answer
             if answer is not None and answer.status in PROVED:
                 break

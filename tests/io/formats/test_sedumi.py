@@ -57,6 +57,17 @@ def test_reads_a_known_program(put, changes):
     assert (found.name, found.maximise) == ("known", False)
 
 
+def test_free_variables_become_differences(put):
+    columns, costs = np.hstack([[[5.0, 0.0], [0.0, -7.0]], A]), np.concatenate([[2.0, 3.0], C])
+    made = contents(A=sp.csc_matrix(columns), c=costs[:, None], K={**K, "f": 2.0})
+    found, without = (read_sedumi(put(each, "free.mat")) for each in (made, contents()))
+    assert found.blocks == (Block("orthant", 4), *without.blocks)
+    split = [[5.0, 0.0, -5.0, 0.0], [0.0, -7.0, 0.0, 7.0]]
+    np.testing.assert_array_equal(found.A.toarray(), np.hstack([split, without.A.toarray()]))
+    np.testing.assert_array_equal(found.c.toarray()[0, :4], [2.0, 3.0, -2.0, -3.0])
+    np.testing.assert_array_equal(found.c.toarray()[0, 4:], without.c.toarray()[0])
+
+
 def test_a_packed_file_is_unpacked(put):
     path = put(gzip.compress(contents()), "known.mat.gz")
     assert read_sedumi(path).name == "known"
@@ -78,7 +89,7 @@ def test_a_packed_file_is_unpacked(put):
         (contents(c=C[:5]), "c of 5"),
         (contents(c=np.ones((2, 4))), r"c must be a vector of at most 8; got shape \(2, 4\)"),
         (contents(b=np.array([[1.0], [np.nan]])), "b holds nan or inf"),
-        (contents(K={**K, "f": 2.0}), "K.f asks for free variables; write each as"),
+        (contents(K={**K, "f": 2.0}), "K takes 10 variables and b has 2"),
         (contents(K={**K, "r": 3.0}), "K.r asks for rotated cones"),
         (contents(K={"s": 1.5}), "K.s must hold whole numbers from 0"),
         (contents(K={"s": -2.0}), "K.s must hold whole numbers from 0"),

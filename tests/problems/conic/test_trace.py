@@ -215,6 +215,7 @@ def test_a_bounded_program_has_no_ray():
     assert find_ray(level_program()[0], seed=0, max_seconds=10) is None
 
 
+@pytest.mark.usefixtures("searching")
 def test_a_program_that_nothing_bounds_is_asked_about():
     # minimise 0 over x_12 = 1: any diagonal will do.
     given = program([np.zeros(4)], [[matrix(2, {(0, 1): 0.5})]], [1.0], [Block("psd", 2)])

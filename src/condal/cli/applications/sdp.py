@@ -1,4 +1,4 @@
-"""A semidefinite program from a file in the sparse SDPA format."""
+"""A conic program from a file: semidefinite in the sparse SDPA format, or in SeDuMi's."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from condal.cli.text import counted, number
 from condal.io.formats.sdpa import read_sdpa
 from condal.io.formats.sdpa_solution import solution_lines
 from condal.linalg.points import Array, LowRank
-from condal.problems.conic import ConicModel, TraceBound, conic_model
+from condal.problems.conic import ConicModel, Program, TraceBound, conic_model
 from condal.result import Result
 from condal.types import Method
 
+SEDUMI = ".mat"
+ANY_TRACE = "nothing bounds it; the bound on the objective holds for any trace"
 MAX_WRITTEN_ENTRIES = 5_000_000  # of X, by --out
 
 
@@ -31,9 +33,18 @@ class _Solution:
     written: bool
 
 
+def read_program(file: str) -> Program:
+    """Read a program from a file of SeDuMi (.mat), or in the SDPA format."""
+    if file.lower().removesuffix(".gz").removesuffix(".xz").endswith(SEDUMI):
+        from condal.io.formats.sedumi import read_sedumi
+
+        return read_sedumi(file)
+    return read_sdpa(file).program
+
+
 def _build(file: str, chosen: Chosen) -> ConicModel:
     return conic_model(
-        replace(read_sdpa(file).program, name="sdp"),
+        replace(read_program(file), name="sdp"),
         chosen["trace_bound"],
         seed=chosen["seed"],
         max_seconds=chosen["limit"].share(BUILD_SHARE).max_seconds,
@@ -70,7 +81,8 @@ def _rows(model: ConicModel, result: Result, solution: _Solution) -> Lines:
         rows.append(("--out", "writes only z and its slack; --save keeps X as a factor"))
     most = number(model.trace.largest, up=True)
     exact = "is" if model.trace.exact else "is at most"
-    rows.append(("trace", f"of a block {exact} {most}: {model.trace.how}"))
+    bound = f"of a block {exact} {most}: {model.trace.how}" if model.trace.proved else ANY_TRACE
+    rows.append(("trace", bound))
     spread = f"from {number(solution.z.min())} to {number(solution.z.max())}"
     rows.append(("duals", f"z, {counted(solution.z.size, 'number')} {spread}"))
     return rows
@@ -78,12 +90,14 @@ def _rows(model: ConicModel, result: Result, solution: _Solution) -> Lines:
 
 def _proved(model: ConicModel, result: Result, solution: _Solution) -> Lines:
     which = "of such a trace has" if model.assumes_trace(result) else "has"
-    bound = number(result.bound, up=True)
-    return [("bound", f"{bound}, no feasible X {which} a larger <F0, X>")]
+    maximise = model.program.maximise
+    objective = "a larger <F0, X>" if maximise else "a smaller <c, x>"
+    bound = number(result.bound, up=maximise)
+    return [("bound", f"{bound}, no feasible X {which} {objective}")]
 
 
 def _figures(model: ConicModel, result: Result, solution: _Solution | None) -> Figures:
-    trace = model.trace if isinstance(model.trace, TraceBound) else None
+    trace = model.trace if isinstance(model.trace, TraceBound) and model.trace.proved else None
     return {
         "trace_bound": None if trace is None else trace.largest,
         "dual_objective": None if solution is None else float(model.program.b @ solution.z),
@@ -97,18 +111,19 @@ def _lines(solution: _Solution) -> Iterator[str]:
 
 SDP = Application(
     name="sdp",
-    title="a semidefinite program in the SDPA format",
+    title="a conic program in the format of SDPA or SeDuMi",
     about="""\
     Maximise <F0, X> subject to <Fi, X> = bi, with X block diagonal and positive
     semidefinite, and prove an upper bound on the objective. The dual minimises
     b'z subject to sum_i zi Fi - F0 being positive semidefinite. The command can
     also prove that a program is infeasible or unbounded.
 
-    The proof needs a bound on the trace of X. condal looks for one in the
-    constraints; if it finds none, give --trace-bound.
+    Small programs need no bound on the trace of X. For larger ones condal looks
+    for a bound in the constraints; if it finds none, give --trace-bound.
 
-    FILE is a program in the sparse SDPA format (.dat-s), optionally compressed
-    with gzip or xz. A file with this suffix needs no --as.""",
+    FILE is a program in the sparse SDPA format (.dat-s), or of SeDuMi (.mat):
+    minimise c'x subject to Ax = b, x in the cones of K. It may be compressed with
+    gzip or xz. A file with such a suffix needs no --as.""",
     example="condal solve maxG11.dat-s --tol 1e-4 --out solution.txt",
     noun="rows",
     build=_build,
@@ -129,5 +144,5 @@ SDP = Application(
     ),
     solve=_solve,
     resume=_resume,
-    suffixes=(".dat-s",),
+    suffixes=(".dat-s", SEDUMI),
 )

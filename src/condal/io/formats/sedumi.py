@@ -1,8 +1,9 @@
 """SeDuMi's MATLAB files (.mat): minimise c'x subject to Ax = b, x in the cones that K names.
 
-x consists of the variables of K.l, which are at least 0, those of K.q, second-order cones, and
-those of K.s, psd matrices stored by columns. The file holds A, or At = A'. The DIMACS challenge
-distributes such files, packed with gzip.
+x consists of the variables of K.f, which are free, those of K.l, which are at least 0, those of
+K.q, second-order cones, and those of K.s, psd matrices stored by columns. The file holds A, or At =
+A'. The DIMACS challenge distributes such files, packed with gzip. A program has no free variables:
+those of the file become differences of two numbers, in its first block.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from condal.problems.conic.program import Block, Program
 
 _MATRICES = ("A", "At")
 _UNSUPPORTED = {
-    "f": "free variables; write each as the difference of two of K.l, and give it bounds",
     "r": "rotated cones; write them as second-order cones, K.q",
     "xcomplex": "complex variables",
     "scomplex": "complex matrices",
@@ -46,9 +46,9 @@ def read_sedumi(path: PathLike) -> Program:
     name = os.fsdecode(path)
     variables = read_matlab(path, (*_MATRICES, "b", "c", "K"))
     _check_contents(variables, name)
-    blocks = _blocks(variables["K"], name)
+    free, blocks = _blocks(variables["K"], name)
     key = next(key for key in _MATRICES if key in variables)
-    length, shape = sum(block.length for block in blocks), variables[key].shape
+    length, shape = free + sum(block.length for block in blocks), variables[key].shape
     _check_claims(variables[key], length, name)
     b, c = (_vector(variables[v], v, max(length, *shape), name) for v in ("b", "c"))
     A = sp.csr_array(variables[key], dtype=np.float64)
@@ -61,6 +61,11 @@ def read_sedumi(path: PathLike) -> Program:
             f"of {length}; got {key} of {shape} and c of {c.size}",
             path=name,
         )
+    if free:
+        columns = sp.csc_array(A)
+        A = sp.hstack([columns[:, :free], -columns[:, :free], columns[:, free:]])
+        c = np.concatenate([c[:free], -c[:free], c[free:]])
+        blocks = (Block("orthant", 2 * free), *blocks)
     mirrored = _mirrored(blocks)
     symmetric = sp.csr_array(0.5 * (A + sp.csc_array(A)[:, mirrored]))
     try:
@@ -97,8 +102,8 @@ def _check_claims(A: Any, length: int, name: str) -> None:
         )
 
 
-def _blocks(K: dict[str, Any], name: str) -> tuple[Block, ...]:
-    """Return the cones in the order of x."""
+def _blocks(K: dict[str, Any], name: str) -> tuple[int, tuple[Block, ...]]:
+    """Return the number of free variables, and the cones in the order of x."""
     sizes: dict[str, list[int]] = {}
     for field, entries in K.items():
         if isinstance(entries, dict):
@@ -109,10 +114,10 @@ def _blocks(K: dict[str, Any], name: str) -> tuple[Block, ...]:
         values = np.ravel(entries.data if sp.issparse(entries) else entries)
         if field in _UNSUPPORTED and np.any(values):
             raise FormatError(
-                f"K.{field} asks for {_UNSUPPORTED[field]}; K.l, K.q and K.s are supported",
+                f"K.{field} asks for {_UNSUPPORTED[field]}; K.f, K.l, K.q and K.s are supported",
                 path=name,
             )
-        if field not in ("l", "q", "s"):
+        if field not in ("f", "l", "q", "s"):
             continue
         whole = values.dtype.kind in "iuf" and (values == np.rint(values)).all()
         if not whole or (values < 0).any() or (values > 10**6).any():
@@ -123,9 +128,10 @@ def _blocks(K: dict[str, Any], name: str) -> tuple[Block, ...]:
         *(Block("second-order", n) for n in sizes.get("q", [])),
         *(Block("psd", n) for n in sizes.get("s", [])),
     ]
-    if not blocks:
-        raise FormatError("K names no cone: K.l, K.q or K.s must be positive", path=name)
-    return tuple(blocks)
+    free = sum(sizes.get("f", []))
+    if not blocks and not free:
+        raise FormatError("K names no cone: K.f, K.l, K.q or K.s must be positive", path=name)
+    return free, tuple(blocks)
 
 
 def _mirrored(blocks: tuple[Block, ...]) -> Any:

@@ -17,6 +17,7 @@ PRODUCT = 1.2  # ns: about 30 products, factors and spectra of the size of x
 CALLS = 2e6  # ns per block, whatever its size
 STACK_CALLS = 4e5  # ns per stack of equal blocks
 MAX_STEP_SECONDS = 1.0  # of a step of the default method
+MAX_ENGINE_SECONDS = 2.0  # of a step of an engine, before methods with cheaper steps are tried
 
 
 class Sized(Protocol):

@@ -41,7 +41,8 @@ class NewtonSystem:
             squares = (free @ free.T).toarray()
             weight = (float(np.trace(M)) or 1.0) / (float(np.trace(squares)) or 1.0)
             M += weight * squares
-        scale = 1.0 / np.sqrt(np.maximum(np.diagonal(M), 1e-300))
+        diagonal = np.diagonal(M)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
         M *= scale[:, None] * scale
         factor = _cholesky(M)
         if factor is None:
@@ -73,10 +74,14 @@ def _solved(factor: Array, p: Array) -> Array:
 
 
 def _cholesky(M: Array) -> Array | None:
-    """The lower factor of M, whose diagonal gains a ridge where it needs one."""
+    """The lower factor of M, whose diagonal gains a ridge where it needs one.
+
+    A row or a free column without entries leaves a 0 there, and 1 in its place leaves it alone.
+    """
     if not np.isfinite(M).all():
         return None
-    diagonal = np.diagonal(M).copy()
+    diagonal = np.diagonal(M)
+    diagonal = np.where(diagonal > 0, diagonal, 1.0)
     for ridge in RIDGES:
         M[np.diag_indices(len(M))] = (1.0 + ridge) * diagonal
         factor, failed = dpotrf(M.T, lower=1, clean=0)  # M is symmetric: no copy in its order

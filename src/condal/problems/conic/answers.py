@@ -22,7 +22,7 @@ from condal.linalg.points import Array
 from condal.problems.conic.model import ConicModel, conic_model
 from condal.problems.conic.program import Program
 from condal.problems.conic.solver_answer import SolverAnswer
-from condal.problems.conic.trace_bound import UnboundedTraceError
+from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.problems.conic.verified import (
     conic_form,
     packed,
@@ -236,6 +236,9 @@ class _Check:
         certificate = Certificate(value, self.sense * lower, nan, proof.how, proof.failure)
         certificate = model.certified(certificate, w)
         bounded = self.sense * certificate.bound
+        unproved = isinstance(model.trace, TraceBound) and not model.trace.proved
+        if unproved and max(bounded, own) == -inf:
+            self.missing.append(NO_TRACE)
         return (bounded, assumptions_of(certificate)) if bounded > own else (own, ())
 
     # ---- no optimum ----------------------------------------------------------------------------

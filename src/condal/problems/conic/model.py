@@ -47,6 +47,12 @@ from condal.types import Method, from_user
 DEFAULT_TOL = 1e-3  # of `condal.solve`
 GAP_ROUNDING = 1e-12  # relative to the objective
 ANY_TRACE = "the proof holds whatever the trace"
+NO_PROOF_FOR_ANY_TRACE = (
+    "a solution was found, but nothing bounds the trace, and no bound on the objective is proved "
+    "for any trace: give trace_bound= (--trace-bound), a number that the trace of a solution does "
+    "not exceed"
+)
+NO_POINT = "no feasible point was found, and it is not proved that there is none"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
 NEAR_RETRY, RETRY = 0.5, 0.01  # of tol, if the first bound is not proved on the own data
 NEAR = 2.0  # times tol: a gap that a slightly smaller tolerance closes
@@ -191,7 +197,10 @@ class ConicModel(OwnDataProofs):
         Result
             The result, without assumptions on the trace unless its certificate says so.
         """
-        proved = replace(result, certificate=self.certified(result.certificate, result.y))
+        if not self._trace.proved and result.status is not Status.INFEASIBLE:
+            proved = self._for_any_trace(result)
+        else:
+            proved = replace(result, certificate=self.certified(result.certificate, result.y))
         if result.status is Status.INFEASIBLE:
             return self._verified_infeasible(self._of_any_trace(proved))
         claimed, proved = proved.bound, self._measured(result, self._verified(proved))
@@ -200,7 +209,9 @@ class ConicModel(OwnDataProofs):
                 return replace(result, certificate=self._within_the_trace(result.certificate))
             reason = f"points with an objective beyond {proved.bound:.6g} may have larger traces "
             reason += "than the bound, and be better: give trace_bound= (--trace-bound)"
-            if proved.bound != claimed:
+            if not self._trace.proved:
+                reason = NO_PROOF_FOR_ANY_TRACE
+            elif proved.bound != claimed:
                 reason = UNVERIFIED
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
@@ -261,6 +272,8 @@ class ConicModel(OwnDataProofs):
             reason = f"it is proved {GIVEN_TRACE} only: try a larger one"
             return replace(result, reason=reason)
         sense, level = self.problem.sense, self._trace.level
+        if not self._trace.proved:
+            return replace(result, status=Status.STALLED, reason=NO_POINT)
         reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
         reason += "not known whether there is a feasible point"
         result = replace(result, status=Status.STALLED, reason=reason)
@@ -277,8 +290,9 @@ class ConicModel(OwnDataProofs):
 
     def certified(self, certificate: Certificate, y: Array) -> Certificate:
         """Return the certificate without assumptions: a level, or a given trace."""
-        sense, own = self.problem.sense, self.own_bound(y)
-        if own > sense * certificate.bound:
+        sense = self.problem.sense
+        own = self.own_bound(y, sense * certificate.objective)
+        if own > sense * certificate.bound or not self._trace.proved:
             return replace(certificate, bound=sense * own, how=ON_OWN_DATA, failure=0.0)
         if self._trace.given and isfinite(certificate.bound):
             combination = combine(self.shape, y, of_objective=True)

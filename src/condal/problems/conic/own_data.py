@@ -7,11 +7,13 @@ from math import inf, isfinite
 
 import numpy as np
 
+from condal.certificates.certificate import relative_price
 from condal.certificates.conic import proved_lower_bound
 from condal.linalg.norms import row_squares, stable_norm
 from condal.linalg.points import Array
 from condal.problems.conic.interpretation import GIVEN_TRACE, Interpretation
 from condal.problems.conic.verified import (
+    bound_near,
     conic_form,
     separator_near,
     verifiable,
@@ -19,6 +21,10 @@ from condal.problems.conic.verified import (
     verified_infeasible,
 )
 from condal.result import Result, Status
+from condal.types import from_user
+
+ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
+NEAR_BOUND, SHARE_OF_TOL = 1e-8, 0.5  # of the objective: a nearer bound needs no better multipliers
 
 ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
 
@@ -51,7 +57,7 @@ class OwnDataProofs(Interpretation):
         assumed = self._trace.given and GIVEN_TRACE in result.certificate.how
         if assumed or not isfinite(result.bound):
             return result
-        if not verifiable(self.program):
+        if not self._trace.proved or not verifiable(self.program):
             return result
         sense = self.problem.sense
         if self.own_bound(result.y) >= sense * result.bound:
@@ -63,13 +69,17 @@ class OwnDataProofs(Interpretation):
         certificate = replace(result.certificate, bound=sense * bound)
         return replace(result, certificate=certificate)
 
-    def own_bound(self, w: Array) -> float:
-        """Return the bound on the minimised objective that w proves as it is; -inf if none.
+    def own_bound(self, w: Array, objective: float = inf) -> float:
+        """Return the bound on the minimised objective that w proves; -inf if none.
+
+        Without a proved bound on the traces, multipliers near w are tried as well.
 
         Parameters
         ----------
         w : ndarray
             Multipliers of `problem`.
+        objective : float, optional
+            An objective that the bound is compared with: no better bound is looked for.
 
         Returns
         -------
@@ -78,7 +88,35 @@ class OwnDataProofs(Interpretation):
         """
         if not verifiable(self.program):
             return -inf
-        return proved_lower_bound(conic_form(self.program), self.problem.sense * self._of_rows(w))
+        y = self.problem.sense * self._of_rows(w)
+        if not self._trace.proved:
+            return self._near(w, objective, NEAR_BOUND)[0]
+        return proved_lower_bound(conic_form(self.program), y)
+
+    def _near(self, w: Array, objective: float, share: float) -> tuple[float, Array]:
+        """Return the bound that multipliers near w prove, and about these.
+
+        A bound within this share of the minimised objective is good enough.
+        """
+        sense, enough = self.problem.sense, objective
+        if isfinite(enough):
+            enough -= share * self.problem.gap_unit(enough)
+        bound, y = bound_near(self.program, sense * self._of_rows(w), enough)
+        return bound, self.folded_multipliers(sense * y)
+
+    def _for_any_trace(self, result: Result) -> Result:
+        """Return the result with multipliers near its own that prove a bound for any trace."""
+        problem, objective = self.problem, result.objective
+        bound, w = -inf, result.y
+        if result.x is not None and verifiable(self.program):
+            share = max(NEAR_BOUND, SHARE_OF_TOL * (result.tol or 0.0))
+            bound, w = self._near(w, problem.sense * objective, share)
+        certificate = replace(result.certificate, bound=problem.sense * bound, failure=0.0)
+        if bound > -inf:
+            Ax = problem.A(from_user(problem.X, result.x))
+            price = relative_price(problem, Ax, w, objective)
+            certificate = replace(certificate, price=price, how=ON_OWN_DATA)
+        return replace(result, y=w, certificate=certificate)
 
     def _verified_infeasible(self, result: Result) -> Result:
         """Return the result; without its verdict, if the program's own data do not prove it."""

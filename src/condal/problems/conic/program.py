@@ -127,6 +127,26 @@ class Program:
         """The index in x at which each block begins, followed by the length of x."""
         return np.concatenate([[0], np.cumsum([block.length for block in self.blocks])])
 
+    @cached_property
+    def opposites(self) -> tuple[Indices, Indices]:
+        """The places of nonnegative numbers with opposite columns of A and c, in pairs.
+
+        Each pair is a free number, the difference of the two.
+        """
+        orthants = [k for k, block in enumerate(self.blocks) if block.kind == "orthant"]
+        spans = [np.arange(*self.offsets[k : k + 2]) for k in orthants]
+        at = np.concatenate([np.zeros(0, dtype=np.int64), *spans])
+        columns = sp.csc_array(sp.vstack([self.c, self.A]))[:, at]
+        # Sums in the same order: those of opposite columns are opposite to the last bit.
+        sums = np.cos(np.arange(columns.shape[0])) @ columns
+        order = np.lexsort((sums, np.abs(sums)))
+        ahead, sums = order[1:], sums[order]
+        pair = (sums[:-1] < 0) & (sums[:-1] == -sums[1:])
+        minus, plus = order[:-1][pair], ahead[pair]
+        off = columns[:, plus] + columns[:, minus]
+        exact = np.asarray(abs(off).sum(axis=0)).ravel() == 0.0
+        return at[plus[exact]], at[minus[exact]]
+
     def place(self, j: int) -> slice:
         """Return the slice of block j in x."""
         return slice(int(self.offsets[j]), int(self.offsets[j + 1]))

@@ -13,30 +13,45 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.cones import Cone
 from condal.certificates.conic import proved_lower_bound
 from condal.linalg.points import Array, LowRank, Point
-from condal.methods.interior.cost import step_seconds
+from condal.methods.interior.cost import MAX_ENGINE_SECONDS, stacked_step_seconds
 from condal.methods.interior.engine import ACCURACY, Proposal, propose
 from condal.problems.conic.combinations import Combination, combine
 from condal.problems.conic.folded import Part
 from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.verified import conic_form, verifiable
+from condal.problems.conic.verified import conic_form, unpacked, verifiable
 
-MAX_STEP_SECONDS = 2.0
 SHARES_OF_DEEP = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3)  # in the multipliers that prove the bound
 LEVEL_ROOM = 0.1  # of the objective: the level stands at least this far above the proposed point
 
 
-def proposal_for(program: Program, accuracy: float = ACCURACY) -> Proposal | None:
-    """Return the engine's proposal; None for a program that is too large for it."""
+def proposal_for(
+    program: Program, accuracy: float = ACCURACY, *, feasibility: bool = False
+) -> Proposal | None:
+    """Return the engine's proposal; None for a program that is too large for it.
+
+    For `feasibility`, the objective is left out.
+    """
     if not verifiable(program):
         return None
-    if step_seconds(program.A, program.blocks) > MAX_STEP_SECONDS:
+    if stacked_step_seconds(program.A, program.blocks) > MAX_ENGINE_SECONDS:
         return None
-    cones = [Cone(block.kind, block.n) for block in program.blocks]
-    return propose(_costs(program), program.A, program.b, cones, accuracy=accuracy)
+    form = conic_form(program)
+    costs = (1 - feasibility) * form.c
+    return _of(program, propose(costs, form.A, form.b, form.cones, accuracy=accuracy))
+
+
+def refined(program: Program, proposal: Proposal) -> Proposal:
+    """Return a proposal of `proposal_for` after further steps; itself if it is accurate enough."""
+    finer = proposal.refined()
+    return proposal if finer is proposal else _of(program, finer)
+
+
+def _of(program: Program, proposal: Proposal) -> Proposal:
+    """The proposal for the program, from that for its form."""
+    return replace(proposal, x=unpacked(program, proposal.x))
 
 
 def _costs(program: Program) -> Array:
@@ -101,11 +116,19 @@ def vector_of(shape: Shape, proposal: Proposal) -> Array:
     return x
 
 
+def part_traces(shape: Shape, proposal: Proposal) -> Array:
+    """Return the trace of each part of the proposed x."""
+    program, parts = shape.folded.program, shape.folded.parts
+    return np.array([_trace(part, _part(program, part, proposal.x)) for part in parts])
+
+
 def point_of(shape: Shape, proposal: Proposal, bounds: Array) -> Point:
     """Return the proposed x as a point of the parts, none of them beyond its trace."""
-    parts = shape.folded.parts
-    points = [_part(shape.folded.program, part, proposal.x) for part in parts]
-    points = [_within(x, bound) for x, bound in zip(points, bounds, strict=True)]
+    program, parts = shape.folded.program, shape.folded.parts
+    points = [
+        _within(part, _part(program, part, proposal.x), bound)
+        for part, bound in zip(parts, bounds, strict=True)
+    ]
     return points[0] if len(points) == 1 else tuple(points)
 
 
@@ -124,10 +147,16 @@ def _part(program: Program, part: Part, x: Array) -> Any:
     return LowRank(vectors[:, kept] * np.sqrt(values[kept]), np.ones(int(kept.sum())))
 
 
-def _within(x: Any, bound: float) -> Any:
+def _trace(part: Part, x: Any) -> float:
+    if part.kind == "psd":
+        return float(x.trace)
+    return float(x.sum() if part.kind == "orthant" else x[0])
+
+
+def _within(part: Part, x: Any, bound: float) -> Any:
     """The point, scaled down where rounding took it beyond its trace."""
-    if isinstance(x, LowRank):
-        total = float(np.vdot(x.U, x.U))
-        return x if total <= bound else replace(x, U=x.U * np.sqrt(bound / total))
-    total = float(x.sum())
-    return x if total <= bound else x * (bound / total)
+    total = _trace(part, x)
+    if total <= bound:
+        return x
+    share = bound / total
+    return replace(x, U=x.U * np.sqrt(share)) if isinstance(x, LowRank) else x * share

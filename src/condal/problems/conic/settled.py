@@ -19,7 +19,7 @@ from condal.methods.interior.engine import Proposal
 from condal.problem import gap_unit
 from condal.problems.conic.own_data import ON_OWN_DATA
 from condal.problems.conic.program import Program
-from condal.problems.conic.proposed import folded_dual, point_of, value_of, vector_of
+from condal.problems.conic.proposed import folded_dual, point_of, refined, value_of, vector_of
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.verified import bound_of
 from condal.result import Result, Status
@@ -47,7 +47,7 @@ class Settled:
         first = cls._proved(program, proposal)
         if first is not None and first._near:
             return first
-        finer = proposal.refined()
+        finer = refined(program, proposal)
         return first if finer is proposal else cls._proved(program, finer) or first
 
     @classmethod
@@ -72,7 +72,7 @@ class Settled:
         price = certificate.price * max(1.0, abs(objective))
         within = max(abs(certificate.bound - objective), price) <= allowed
         if not (within and certificate.infeasibility <= tol):
-            finer = self.of(self.program, self.proposal.refined())
+            finer = self.of(self.program, refined(self.program, self.proposal))
             same = finer is None or finer.proposal.error >= self.proposal.error
             return None if finer is None or same else finer.result(shape, tol, seconds)
         return Result(

@@ -23,11 +23,20 @@ from condal.problems.conic.exact import exact_trace, identity_weights
 from condal.problems.conic.folded import Part
 from condal.problems.conic.linear import diagonal_weights
 from condal.problems.conic.program import Program
-from condal.problems.conic.proposed import folded_dual, level_above, proposal_for, proved_by
-from condal.problems.conic.rays import Ray, find_boundary_ray, find_ray
+from condal.problems.conic.proposed import (
+    folded_dual,
+    level_above,
+    part_traces,
+    proposal_for,
+    proved_by,
+    proving_dual,
+    refined,
+)
+from condal.problems.conic.rays import SIZE_GUESSES, Ray, find_boundary_ray, find_ray, point_size
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import (
+    bound_near,
     conic_form,
     separator_near,
     verifiable,
@@ -55,6 +64,10 @@ ALONG_A_RAY = (
 )
 FIRST_ACCURACY = 1e-7  # of a proposal that may be proved to be enough
 SMALL_STEP_SECONDS = 1.2e-2  # of the engine, which is then tried before anything else
+ACCURATE = 1e-6  # error of a proposed solution that needs no other search
+TRACE_ROOM = 10.0  # factor on traces that are proposed and not proved
+ANY_BOUND = -np.finfo(np.float64).max
+SEARCH_SHARE = 0.5  # of the time, for a search beside a proposed solution
 LEVEL_MARGIN = 0.5  # fraction of the room: a larger objective is not clearly below the level
 
 
@@ -104,11 +117,13 @@ def bound_traces(
     search: Search | None,
     proposal: Proposal | None = None,
 ) -> TraceBound | Verdict:
-    """Return a bound on the traces, or a verdict; raise UnboundedTraceError if neither is found.
+    """Return a bound on the traces, or a verdict.
 
-    Without a search, only sums of rows are tried. `proposal` is the engine's, if it is known.
+    Without a search, only sums of rows are tried. If neither is found, the bound is unproved for a
+    program of moderate size; for others, UnboundedTraceError is raised. `proposal` is the engine's,
+    if it is known.
     """
-    parts, count = shape.folded.parts, len(shape.maps)
+    parts = shape.folded.parts
     if trace_bound is not None:
         require_positive(trace_bound, "trace_bound")
         given = float(trace_bound)
@@ -121,13 +136,28 @@ def bound_traces(
         raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
     with search.time.on():
         program = shape.folded.program
-        proposal = proposal_for(program) if proposal is None else proposal.refined()
+        proposal = proposal_for(program) if proposal is None else refined(program, proposal)
         answer = None
         if proposal is not None and not search.time.is_over():
             answer = _by_proposal(shape, proofs, proposal)
     answer = answer or _by_single_parts(shape, proofs)
     if answer is not None:
         return answer
+    if proposal is None:
+        return _by_search(shape, proofs, search)
+    with search.time.on():
+        proves = _proves_a_bound(shape.folded.program, proposal)
+    if proves:
+        return _unproved(shape, proposal)
+    try:
+        return _by_search(shape, proofs, replace(search, time=search.time.share(SEARCH_SHARE)))
+    except UnboundedTraceError:
+        return _unproved(shape, proposal)
+
+
+def _by_search(shape: Shape, proofs: list[Combination], search: Search) -> TraceBound | Verdict:
+    """Return a bound or a verdict that other problems, which are solved here, lead to."""
+    count = len(shape.maps)
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
         if search.time.is_over():
@@ -181,9 +211,11 @@ def _by_proposal(
             return None
         return Verdict(Status.INFEASIBLE, NO_SUCH_SUM, y=folded_dual(shape, proposal.y))
     if proposal.outcome == "direction":
-        if not verified_unbounded(program, proposal.x):
-            return None
-        return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=Ray(proposal.x, 0.0, inf))
+        if verified_unbounded(program, proposal.x):
+            return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=Ray(proposal.x, 0.0, inf))
+        other = proposal_for(program, feasibility=True)  # no point may be feasible
+        refuted = other is not None and other.outcome == "separator"
+        return _by_proposal(shape, proofs, other) if other is not None and refuted else None
     more = [*proofs, *proved_by(shape, proposal)]
     if len(more) == len(proofs):
         return None
@@ -193,6 +225,27 @@ def _by_proposal(
         return None
     how = "constraints and objective, weighted by an interior-point method, bound it"
     return replace(_bound(bounds, more, how), level=level, proposal=proposal)
+
+
+def _proves_a_bound(program: Program, proposal: Proposal) -> bool:
+    """Return whether multipliers near those of an accurate solution prove a bound for any trace."""
+    if proposal.outcome != "solution" or proposal.error > ACCURATE:
+        return False
+    return bound_near(program, proving_dual(program, proposal), ANY_BOUND)[0] > -inf
+
+
+def _unproved(shape: Shape, proposal: Proposal) -> TraceBound:
+    """Return traces around those of a proposed solution, or a guess, for methods to work within.
+
+    They are proved for no objective level: only proofs for any trace count.
+    """
+    how = "not proved: for methods to work within"
+    if proposal.outcome != "solution":
+        traces_ = np.full(len(shape.maps), SIZE_GUESSES[0] * point_size(shape.folded.program))
+        return TraceBound(traces_, how, level=-inf, reached=False)
+    proposed = part_traces(shape, proposal)
+    room = TRACE_ROOM * np.maximum(proposed, TRACE_OF_ZERO_PARTS * (1.0 + proposed.max()))
+    return TraceBound(room, how, level=-inf, reached=False, proposal=proposal)
 
 
 def _on_the_boundary(shape: Shape, search: Search) -> Verdict | None:

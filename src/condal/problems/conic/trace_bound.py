@@ -21,7 +21,9 @@ class UnboundedTraceError(ProblemError):
 class TraceBound:
     """A bound on the traces of the parts of every feasible x.
 
-    With a finite `level`, it holds for points whose (minimised) objective is at most the level.
+    With a finite `level`, it holds for points whose (minimised) objective is at most the level. At
+    a level of -inf it is proved for no point: methods work within it, and only proofs for any trace
+    count.
 
     Attributes
     ----------
@@ -51,6 +53,11 @@ class TraceBound:
     given: float | None = None
     combinations: tuple[Combination, ...] = field(default=(), repr=False)
     proposal: Proposal | None = field(default=None, repr=False)
+
+    @property
+    def proved(self) -> bool:
+        """Whether the bound is proved, or given, for some points."""
+        return self.level > -inf
 
     @property
     def largest(self) -> float:

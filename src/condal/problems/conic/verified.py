@@ -7,6 +7,7 @@ about a program of moderate size is issued only if `condal.certificates.conic` p
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain
 from math import inf
 from typing import Any
@@ -35,47 +36,66 @@ def verifiable(program: Program) -> bool:
     return int(program.offsets[-1]) <= MAX_LENGTH
 
 
+@lru_cache(maxsize=1)
 def conic_form(program: Program) -> ConicForm:
-    """Return the program, as a minimisation, in the form that proofs take: triangles of matrices.
+    """Return the program, as a minimisation, in the form that proofs take.
 
-    Its entries off the diagonals, which are twice those of the program, are not rounded.
+    Matrices are triangles, whose entries off the diagonals, twice those of the program, are not
+    rounded. Numbers with opposite columns are one free number, their difference.
     """
-    fold = _triangles(program)
-    c = (program.c @ fold).toarray().ravel()
-    cones = tuple(Cone(block.kind, block.n, packed=block.kind == "psd") for block in program.blocks)
-    return ConicForm(
-        -c if program.maximise else c, sp.csr_array(program.A @ fold), program.b, cones
-    )
+    free, _ = program.opposites
+    kept = np.ones(int(program.offsets[-1]), dtype=bool)
+    kept[np.concatenate(program.opposites)] = False
+    cones = [Cone("free", free.size)] if free.size else []
+    for k, block in enumerate(program.blocks):
+        n = int(kept[program.place(k)].sum()) if block.kind == "orthant" else block.n
+        cones.append(Cone(block.kind, n, packed=block.kind == "psd"))
+    counted = _counted(program)
+    c = (program.c @ counted).toarray().ravel()
+    A = sp.csr_array(program.A @ counted)
+    return ConicForm(-c if program.maximise else c, A, program.b, tuple(cones))
 
 
 def packed(program: Program, x: Array) -> Array:
     """Return the program's x, or a direction, as a vector of its form."""
-    fold = _triangles(program)
-    return np.asarray((fold.T @ x) / np.asarray(fold.sum(axis=0)).ravel())
+    numbers = np.asarray(_counted(program).sum(axis=0)).ravel()
+    return np.asarray((_coordinates(program).T @ x) / numbers)
 
 
 def unpacked(program: Program, v: Array) -> Array:
     """Return the program's x for a vector of its form."""
-    return np.asarray(_triangles(program) @ v)
+    x = np.asarray(_coordinates(program) @ v)
+    for places in program.opposites:
+        x[places] = np.maximum(x[places], 0.0)
+    return x
 
 
-def _triangles(program: Program) -> Any:
-    """Return P with x = Pv: v holds the lower triangles of matrices, column by column."""
-    columns, length = [], 0
-    for block in program.blocks:
+def _counted(program: Program) -> Any:
+    """Return P whose columns add up the columns of A that a number of the form stands for."""
+    P = _coordinates(program).copy()
+    P.data[program.opposites[1]] = 0.0  # a free number has one column, not two
+    return P
+
+
+def _coordinates(program: Program) -> Any:
+    """Return P with x = Pv: v holds free numbers, then other numbers and lower triangles."""
+    plus, minus = program.opposites
+    places, length = np.full(int(program.offsets[-1]), -1), plus.size
+    places[plus] = places[minus] = np.arange(plus.size)
+    for k, block in enumerate(program.blocks):
+        at = places[program.place(k)]  # a view
         if block.kind == "psd":
             cols, rows = np.triu_indices(block.n)
-            index = np.zeros((block.n, block.n), dtype=np.int64)
-            index[rows, cols] = index[cols, rows] = np.arange(rows.size)
-            columns.append(length + index.ravel())
+            index = at.reshape(block.n, block.n)
+            index[rows, cols] = index[cols, rows] = length + np.arange(rows.size)
             length += rows.size
         else:
-            columns.append(length + np.arange(block.n))
-            length += block.n
-    places = np.concatenate(columns)
-    return sp.csr_array(
-        (np.ones(places.size), (np.arange(places.size), places)), (places.size, length)
-    )
+            others = np.flatnonzero(at < 0)
+            at[others] = length + np.arange(others.size)
+            length += others.size
+    signs = np.ones(places.size)
+    signs[minus] = -1.0
+    return sp.csr_array((signs, places, np.arange(places.size + 1)), (places.size, length))
 
 
 def bound_of(program: Program, y: Array) -> float:
@@ -97,6 +117,20 @@ def verified_bound(program: Program, y: Array, inward: list[Array], inner: list[
             if bound > -inf:
                 return bound
     return -inf
+
+
+def bound_near(program: Program, y: Array, enough: float = inf) -> tuple[float, Array]:
+    """Return the lower bound on the minimum that multipliers near y prove, and about these.
+
+    It is -inf if none do. No more multipliers are tried once the bound is `enough`.
+    """
+    form = conic_form(program)
+    bound = proved_lower_bound(form, y)
+    if bound >= enough or not np.isfinite(y).all():
+        return bound, y
+    dual = form.dual
+    least, v = proved_value(dual, form.dual_vector(y), lambda: interior_point(dual), -enough)
+    return (-least, v[: y.size]) if -least > bound else (bound, y)
 
 
 def verified_infeasible(program: Program, y: Array, inward: list[Array]) -> bool:

@@ -17,11 +17,11 @@ from condal.methods.surface.gram import TIGHT, Gram
 from condal.methods.surface.relaxation import Relaxation
 from condal.methods.surface.rows import SurfaceRows
 
-RETRACTION_TOL = 1e-4  # relative residual of the equations of a step back
+RETRACTION_TOL = 1e-3  # relative residual of the equations of a step back
 BORDER_TOL = 1e-5  # the same, of the border
 MAX_RETRACTIONS = 20  # Gauss-Newton steps
 CHECK_EVERY = 10  # of these: whether those that are left may suffice
-SLOW_CHORD = 0.1  # ratio of residuals above which J J' is formed again
+SLOW_CHORD = 0.02  # ratio of residuals above which J J' is formed again
 FEASIBLE = 1e-13  # |A(R R') - b| on the surface
 CLEARLY_FEASIBLE = 1e-9  # a larger residual of a retraction means that it failed
 

@@ -194,6 +194,11 @@ def first_answer(shape: Shape) -> TraceBound | Verdict | Proposal | None:
     """Return what is likely to be enough: the engine's proposal, or for larger programs what the
     rows prove, if they bound the trace; None if neither is."""
     program = shape.folded.program
+    # A contradiction below the tolerance would not stop the engine.
+    contradicts = program.b[np.diff(program.A.indptr) == 0].any()
+    refuted = _refuted_by_empty_row(shape) if contradicts else None
+    if refuted is not None:
+        return refuted
     if stacked_step_seconds(program.A, program.blocks) > SMALL_STEP_SECONDS:
         summed = by_rows(shape)
         if not isinstance(summed, list):
@@ -282,9 +287,9 @@ def by_rows(shape: Shape) -> TraceBound | Verdict | list[Combination]:
     """Return a bound or verdict from the rows as they are; else the combinations found."""
     folded, count = shape.folded, len(shape.maps)
     proofs: list[Combination] = []
-    empty_row = _empty_row(shape)
-    if empty_row is not None and empty_row.impossible:
-        return _impossible(empty_row, "by a row without entries")
+    refuted = _refuted_by_empty_row(shape)
+    if refuted is not None:
+        return refuted
     y = identity_weights(folded)
     if y is not None:
         total = exact_trace(folded, y)
@@ -325,6 +330,13 @@ def _summed(shape: Shape, proofs: list[Combination]) -> TraceBound | Verdict | N
     if np.all(np.isfinite(bound)):
         return _bound(bound, proofs, "a sum of constraints bounds it")
     return None
+
+
+def _refuted_by_empty_row(shape: Shape) -> Verdict | None:
+    empty_row = _empty_row(shape)
+    if empty_row is None or not empty_row.impossible:
+        return None
+    return _impossible(empty_row, "by a row without entries")
 
 
 def _empty_row(shape: Shape) -> Combination | None:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.transform import Rotation
 
 from benchmarks import programs
 from benchmarks.instance import Instance, modelled
@@ -17,11 +18,13 @@ from benchmarks.recovery import completion, movielens, phase
 from condal.lab.bench.generated import random_edges
 from condal.lab.bench.recovery import star_ratings
 from condal.problems import (
+    RelativePoses,
     communities,
     graph_matching,
     l1_regression,
     map_inference,
     portfolio,
+    pose_graph,
     sparse_pca,
     theta,
 )
@@ -134,6 +137,26 @@ def angles(n: int, degree: float) -> Instance:
     )
 
 
+def poses(n: int) -> Instance:
+    """A path in space with as many loop closures as steps."""
+    rng = np.random.default_rng(0)
+    path = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    edges = np.vstack([path, np.column_stack(random_edges(n, n))])
+    i, j = edges.T
+    t = np.cumsum(rng.standard_normal((n, 3)), axis=0)
+    turns = Rotation.from_rotvec(rng.standard_normal((n, 3))).as_matrix()
+    noise = Rotation.from_rotvec(0.1 * rng.standard_normal((len(edges), 3))).as_matrix()
+    moves = np.einsum("kba,kb->ka", turns[i], t[j] - t[i])
+    moves += 0.1 * rng.standard_normal(moves.shape)
+    measured = RelativePoses(edges, turns[i].transpose(0, 2, 1) @ turns[j] @ noise, moves, 50, 100)
+    C = pose_graph(measured).problem.f.C.to_dense()
+    return modelled(
+        f"pose graph, {n} poses in space",
+        lambda: pose_graph(measured),
+        engines(programs.identity_blocks(C, 3), "SCS", "Clarabel"),
+    )
+
+
 def trace_norm(rows: int, m: int, n: int) -> Instance:
     rng = np.random.default_rng(0)
     a = rng.standard_normal((rows, m))
@@ -198,6 +221,7 @@ INSTANCES: dict[str, Build] = {
     "matching": partial(graphs, 50),
     "map": partial(field_of, 20, 4),
     "angles": partial(angles, 150, 30.0),
+    "poses": partial(poses, 20),
     "trace": partial(trace_norm, 300, 60, 40),
     "sparse-pca": partial(component, 80),
     "communities": partial(blocks, 200),
@@ -210,6 +234,7 @@ INSTANCES: dict[str, Build] = {
     "quick-matching": partial(graphs, 6),
     "quick-map": partial(field_of, 3, 2),
     "quick-angles": partial(angles, 10, 5.0),
+    "quick-poses": partial(poses, 5),
     "quick-trace": partial(trace_norm, 20, 5, 4),
     "quick-sparse-pca": partial(component, 10),
     "quick-communities": partial(blocks, 15),

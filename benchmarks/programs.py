@@ -148,6 +148,17 @@ def phases(C: Any) -> Make:
     return make
 
 
+def identity_blocks(C: Any, d: int) -> Make:
+    """Pose graphs, with the translations eliminated: <C, x> over x with x_ii = I."""
+
+    def make(cp: Any) -> Any:
+        x = cp.Variable(C.shape, PSD=True)
+        blocks = [x[k : k + d, k : k + d] == np.eye(d) for k in range(0, len(C), d)]
+        return cp.Minimize(cp.trace(C @ x)), x, blocks
+
+    return make
+
+
 def responses(a: Any, Y: Any, radius: float) -> Make:
     def make(cp: Any) -> Any:
         x = cp.Variable((a.shape[1], Y.shape[1]))

@@ -201,6 +201,7 @@ def test_budgets_are_what_the_catalogue_says():
             assert plan.case(quick=True).budget == plan.quick
             assert plan.case(quick=False).budget == plan.full
             assert plan.case(quick=False, seconds=2.0).budget == replace(plan.full, seconds=2.0)
-            assert plan.case(quick=False, seconds=1e9).budget == plan.full
+            assert plan.case(quick=True, seconds=1e9).budget == plan.quick
+            assert plan.full.seconds is None  # a full trial does not depend on the clock
             assert isinstance(plan.full, TrialBudget)
             assert plan.quick.calls < plan.full.calls

@@ -9,6 +9,7 @@ from enum import Enum
 import condal
 from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.study import Study
+from condal.lab.experiments.trial import TrialBudget
 from condal.lab.markdown import markdown
 
 
@@ -73,7 +74,7 @@ def page(
                     s.title,
                     f"{s.optimum:.10g}",
                     f"{s.floor / 10:.1e}",
-                    f"{s.budget.calls}, at most {s.budget.seconds:g} s",
+                    _budget(s.budget),
                 )
                 for s in studies
             ],
@@ -90,6 +91,11 @@ def page(
     blocks += list(remarks)
     blocks.append(f"condal {condal.__version__}")
     return "\n\n".join(blocks) + "\n"
+
+
+def _budget(budget: TrialBudget) -> str:
+    limit = "" if budget.seconds is None else f", at most {budget.seconds:g} s"
+    return f"{budget.calls}{limit}"
 
 
 def _tuned(study: Study) -> list[tuple[str, ...]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from condal.linalg.points import Array
 
-SCORE_WINDOW = 0.5  # a score is the median merit over the calls in [K/2, K]
+SCORE_WINDOW = 0.5  # a score is the largest merit over the calls in [K/2, K]
 SLOPE_WINDOW = (0.1, 0.8)  # a slope is fitted to the calls in [K/10, 0.8 K]
 SAMPLES = 40
 FLOOR_MARGIN = 10.0  # residuals below 10 times the reference's own gap are meaningless
@@ -73,15 +73,16 @@ class Curve:
 
 
 def score(curve: Curve, optimum: float, calls: int) -> float:
-    """Return the median merit of the outer iterates over [calls/2, calls]; inf if there are none.
+    """Return the largest merit of the outer iterates over [calls/2, calls]; inf if there are none.
 
-    A curve that ends early is extended by its last value.
+    A dip where f - f* changes sign does not lower a maximum. The curve is a step function: the
+    window starts with the last iterate before it.
     """
     iterates = curve.iterates
-    if iterates.calls.size == 0:
+    first = int(np.searchsorted(iterates.calls, SCORE_WINDOW * calls, side="right")) - 1
+    if first < 0:
         return float("inf")
-    at = np.geomspace(max(1.0, SCORE_WINDOW * calls), calls, SAMPLES)
-    value = float(np.median(step_values(iterates.calls, iterates.merit(optimum), at)))
+    value = float(np.max(iterates.merit(optimum)[first:]))
     return value if isfinite(value) else float("inf")
 
 

@@ -19,6 +19,15 @@ from condal.lab.experiments.reference import Reference
 from condal.lab.experiments.trial import MethodTrial, TrialTask
 
 MANIFEST = "condal-experiments.json"
+RESULT_FIELDS = (
+    "ended",
+    "seconds",
+    "oracle_calls",
+    "matvecs",
+    "cpu_seconds",
+    "oracle_share",
+    "c",
+)
 EXPERIMENTS = Kind(
     "condal experiments", remedy="give another folder (--out, out=), or delete this one"
 )
@@ -53,10 +62,7 @@ class ExperimentFolder:
 
     def keep_trial(self, trial: MethodTrial) -> None:
         """Write a trial."""
-        result = {
-            name: getattr(trial, name)
-            for name in ("ended", "seconds", "oracle_calls", "matvecs", "oracle_share", "c")
-        }
+        result = {name: getattr(trial, name) for name in RESULT_FIELDS}
         record = {"task": asdict(trial.task), "result": result, "curve": trial.curve.columns()}
         write_sealed(self._trial_path(trial.task), record)
 

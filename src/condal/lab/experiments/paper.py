@@ -26,8 +26,9 @@ CONVERGED_MERIT = 1e-6  # of atoms that have converged
 CRITERIA = (
     "The merit of an iterate is max(|f - f*| / |f*|, infeasibility); the infeasibility of Ax = b "
     "is |Ax - b| / max(1, |b|).",
-    "The score of a trial is the median merit over the last half of its calls; ahead means a lower "
-    "score, each method with its best parameters.",
+    "The score of a trial is the largest merit over the last half of its calls, which a change of "
+    "the sign of f - f* does not lower; ahead means a lower score, each method with its best "
+    "parameters.",
     "A slope is that of the least-squares line of log(residual) against log(calls), fitted to the "
     "upper envelope (the running maximum from the right) over calls in [K/10, 0.8 K], K the last "
     "call before the residual reaches ten times the reference's own gap.",

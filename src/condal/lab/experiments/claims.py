@@ -18,11 +18,12 @@ class ClaimVerdict(Enum):
 
     HOLDS = "holds"
     FAILS = "does not hold"
+    UNDECIDED = "undecided"
     UNTESTED = "not tested here"
 
     @classmethod
     def of(cls, truth: bool | None) -> ClaimVerdict:
-        """Return the verdict; None means that the claim could not be measured."""
+        """Return the verdict; None means that nothing could be measured."""
         if truth is None:
             return cls.UNTESTED
         return cls.HOLDS if truth else cls.FAILS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from condal.lab.experiments.contenders import Contender
-from condal.lab.experiments.curve import FLOOR_MARGIN, Curve, score, slope
+from condal.lab.experiments.curve import FLOOR_MARGIN, Curve, Slope, score, slope
 from condal.lab.experiments.reference import Reference
 from condal.lab.experiments.trial import MethodTrial, TrialBudget
 from condal.lab.experiments.tune import Setting, at_edge, best
@@ -79,7 +79,7 @@ class Study:
         unit = abs(self.reference.objective) or 1.0
         return FLOOR_MARGIN * abs(self.reference.objective - self.reference.bound) / unit
 
-    def slopes(self, curve: Curve) -> tuple[float, float]:
+    def slopes(self, curve: Curve) -> tuple[Slope, Slope]:
         """Return the slopes of the objective residual and of the infeasibility."""
         return (
             slope(curve.calls, curve.residual(self.optimum), self.floor),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from condal.errors import ProblemError
-from condal.lab.experiments import paper, rivals
+from condal.lab.experiments import guarantees, paper, rivals
 from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.instances import SPECTRA, Instance, build
 from condal.lab.experiments.run import ExperimentCase
@@ -14,6 +14,13 @@ from condal.lab.experiments.study import Study
 from condal.lab.experiments.trial import TrialBudget
 
 Layout = Literal["best", "trials", "atoms"]
+
+
+class Measure(Protocol):
+    """Measurements that need no instance."""
+
+    def __call__(self, *, quick: bool) -> list[PaperClaim]:
+        """Return claims with their verdicts."""
 
 
 @dataclass(frozen=True)
@@ -35,23 +42,25 @@ class InstancePlan:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure of the paper."""
+    """A figure of the paper, or, without plans, measurements that need no instance."""
 
     name: str
     title: str
-    contenders: tuple[str, ...]
-    plans: tuple[InstancePlan, ...]
-    layout: Layout
-    tests: tuple[paper.Test, ...]
+    contenders: tuple[str, ...] = ()
+    plans: tuple[InstancePlan, ...] = ()
+    layout: Layout = "best"
+    tests: tuple[paper.Test, ...] = ()
     remarks: tuple[str, ...] = ()
+    measure: Measure | None = None
 
     def instances(self, quick: bool, data: str | None) -> list[Instance]:
         """Build the instances of the plans, or their stand-ins."""
         return [build(plan.name, data, quick=quick) for plan in self.plans]
 
-    def claims(self, studies: list[Study]) -> list[PaperClaim]:
-        """Apply every test to every instance."""
-        return [test(study) for study in studies for test in self.tests]
+    def claims(self, studies: list[Study], *, quick: bool = False) -> list[PaperClaim]:
+        """Apply every test to every instance, and make the measurements."""
+        tested = [test(study) for study in studies for test in self.tests]
+        return tested if self.measure is None else [*tested, *self.measure(quick=quick)]
 
 
 # A full trial ends after its oracle calls, so its curve does not depend on the machine; a quick one
@@ -183,6 +192,11 @@ EXPERIMENTS: dict[str, Experiment] = {
                 paper.atoms_converge("upd", linearly=False),
                 paper.ahead("cgal", "hcgm", "5.3"),
             ),
+        ),
+        Experiment(
+            "guarantees",
+            "the theorem and the dual steps, on planted problems",
+            measure=guarantees.measure_all,
         ),
     )
 }

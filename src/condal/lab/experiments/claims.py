@@ -66,6 +66,16 @@ def page(
         "## Definitions",
         "The criteria are the same for every run; they are in `condal.lab.experiments.paper`:",
         "\n".join(f"* {line}" for line in criteria),
+    ]
+    if studies:
+        blocks += _instances_and_methods(studies)
+    blocks += list(remarks)
+    blocks.append(f"condal {condal.__version__}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _instances_and_methods(studies: Sequence[Study]) -> list[str]:
+    return [
         "## The instances",
         markdown(
             ("instance", "", "f*", "proved within", "oracle calls per trial"),
@@ -89,9 +99,6 @@ def page(
         "was varied by factors of 10 until a value beat both its neighbours. All trials are in "
         "`../trials/`.",
     ]
-    blocks += list(remarks)
-    blocks.append(f"condal {condal.__version__}")
-    return "\n\n".join(blocks) + "\n"
 
 
 def _budget(budget: TrialBudget) -> str:

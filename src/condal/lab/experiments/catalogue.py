@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal, Protocol
 
 from condal.errors import ProblemError
@@ -10,7 +12,7 @@ from condal.lab.experiments import guarantees, paper, rivals
 from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.instances import SPECTRA, Instance, build
 from condal.lab.experiments.run import ExperimentCase
-from condal.lab.experiments.study import Study
+from condal.lab.experiments.study import NotRun, Study
 from condal.lab.experiments.trial import TrialBudget
 
 Layout = Literal["best", "trials", "atoms"]
@@ -58,9 +60,12 @@ class Experiment:
         return [build(plan.name, data, quick=quick) for plan in self.plans]
 
     def claims(self, studies: list[Study], *, quick: bool = False) -> list[PaperClaim]:
-        """Apply every test to every instance, and make the measurements."""
-        tested = [test(study) for study in studies for test in self.tests]
-        return tested if self.measure is None else [*tested, *self.measure(quick=quick)]
+        """Apply every test to every instance that has its methods, and make the measurements."""
+        claims = []
+        for study, test in product(studies, self.tests):
+            with suppress(NotRun):
+                claims.append(test(study))
+        return claims if self.measure is None else [*claims, *self.measure(quick=quick)]
 
 
 # A full trial ends after its oracle calls, so its curve does not depend on the machine; a quick one

@@ -93,7 +93,7 @@ def _instances_and_methods(studies: Sequence[Study]) -> list[str]:
         "## The methods, each with its best parameters",
         markdown(
             ("instance", "method", "best", "score", "trials", "ended by", "remark"),
-            [row for study in studies for row in _tuned(study)],
+            [row for study in studies for row in method_rows(study)],
         ),
         "Parameters refer to the normalised problem that `condal.solve` passes to a method. Each "
         "was varied by factors of 10 until a value beat both its neighbours. All trials are in "
@@ -106,22 +106,20 @@ def _budget(budget: TrialBudget) -> str:
     return f"{budget.calls}{limit}"
 
 
-def _tuned(study: Study) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for tuned in study.tuned.values():
-        edge = ", ".join(f"{name} is at the end of its range" for name in tuned.edges)
-        rows.append(
-            (
-                study.instance,
-                tuned.contender.label,
-                tuned.contender.describe(tuned.setting),
-                f"{tuned.score:.1e}",
-                str(len(tuned.trials)),
-                tuned.trial.ended,
-                edge,
-            )
+def method_rows(study: Study) -> list[tuple[str, ...]]:
+    """Return a row per method: its best parameters, score and number of trials."""
+    return [
+        (
+            study.instance,
+            tuned.contender.label,
+            tuned.contender.describe(tuned.setting),
+            f"{tuned.score:.1e}",
+            str(len(tuned.trials)),
+            tuned.trial.ended,
+            tuned.remark,
         )
-    return rows
+        for tuned in study.tuned.values()
+    ]
 
 
 def label(name: str) -> str:

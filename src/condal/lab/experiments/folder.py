@@ -16,7 +16,7 @@ from condal.errors import FormatError
 from condal.io.container.manifest import Kind, claim_folder, read_json, require_seal, write_sealed
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.reference import Reference
-from condal.lab.experiments.trial import MethodTrial, TrialTask
+from condal.lab.experiments.trial import MethodTrial, TrialBudget, TrialTask
 
 MANIFEST = "condal-experiments.json"
 RESULT_FIELDS = (
@@ -59,6 +59,17 @@ class ExperimentFolder:
             return MethodTrial(task=task, curve=curve, **record["result"])
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(path) from error
+
+    def trials(self, instance: str) -> list[MethodTrial]:
+        """Read every trial of an instance, of any budget."""
+        read = []
+        for path in sorted((self.path / "trials" / instance).glob("*/*.json")):
+            task = _read(path)["task"]
+            setting, budget = tuple(task["setting"]), TrialBudget(**task["budget"])
+            trial = self.trial(TrialTask(instance, task["contender"], setting, budget))
+            assert trial is not None
+            read.append(trial)
+        return read
 
     def keep_trial(self, trial: MethodTrial) -> None:
         """Write a trial."""

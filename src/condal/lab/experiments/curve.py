@@ -129,29 +129,29 @@ def slope(
     if above.size == 0:
         return Slope(nan)
     last = int(above[-1])
-    k, v = calls[: last + 1], values[: last + 1]
-    edges = np.geomspace(k[-1] / 10**decades, k[-1], BINS + 1)
-    parts = np.searchsorted(edges[1:-1], k, side="right")
-    inside = k >= edges[0] * (1 - 1e-12)
-    peaks = []
-    for part in range(BINS):
-        rows = np.flatnonzero(inside & (parts == part))
-        if rows.size:
-            peak = rows[int(np.argmax(v[rows]))]
-            if v[peak] > 0:
-                peaks.append((np.log(k[peak]), np.log(v[peak])))
+    peaks = _peaks(calls[: last + 1], values[: last + 1], decades)
     if len(peaks) < MIN_PEAKS:
         return Slope(nan)
-    x, y = np.array(peaks).T
-    return _fit(x, y).slope
+    return _fit(np.log(calls[peaks]), np.log(values[peaks])).slope
+
+
+def _peaks(calls: Array, values: Array, decades: float) -> list[int]:
+    """Return the row of the largest positive value of each part of the window."""
+    position = BINS * (1 + np.log10(calls / calls[-1]) / decades)  # 0 to BINS within the window
+    part = np.minimum(np.floor(position + 1e-9), BINS - 1)
+    peaks = []
+    for number in range(BINS):
+        rows = np.flatnonzero((part == number) & (values > 0))
+        if rows.size:
+            peaks.append(int(rows[np.argmax(values[rows])]))
+    return peaks
 
 
 @dataclass(frozen=True)
 class Decay:
-    """The decay of a sequence: its last value, the factor per call, and R^2 of each law."""
+    """The decay of a sequence: its last value, and R^2 of each law."""
 
     last: float
-    factor: float
     fits: dict[str, float]
 
     @property
@@ -176,13 +176,11 @@ def decay(calls: Array, values: Array, floor: float = 0.0) -> Decay:
     end = int(np.argmax(high <= floor)) if bool((high <= floor).any()) else high.size
     last = float(np.median(high[-max(1, high.size // 10) :]))
     if end < 8:
-        return Decay(last, nan, {})
+        return Decay(last, {})
     k = np.linspace(calls[0], calls[end - 1], SAMPLES)
     rows = np.searchsorted(calls[:end], k, side="right") - 1
     y = np.log(np.maximum(high[rows], np.finfo(float).tiny))
-    fits = {name: _fit(law(k), y) for name, law in LAWS.items()}
-    factor = float(np.exp(fits["linear"].slope.value))
-    return Decay(last, factor, {name: fit.r_squared for name, fit in fits.items()})
+    return Decay(last, {name: _fit(law(k), y).r_squared for name, law in LAWS.items()})
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def rate(name: str, where: str, text: str, band: tuple[float, float]) -> Test:
 
     def test(study: Study) -> PaperClaim:
         slopes = study.slopes(study.tuned[name].curve)
-        measured = describe_slopes(study, name)
+        measured = _describe_slopes(study, name)
         return PaperClaim(where, text, measured, _rate_verdict(slopes, band), study.instance)
 
     return test
@@ -194,7 +194,7 @@ def make_claim(
     return PaperClaim(where, text, measured, ClaimVerdict.of(truth), study.instance)
 
 
-def describe_slopes(study: Study, name: str) -> str:
+def _describe_slopes(study: Study, name: str) -> str:
     """Describe the slopes of the best trial, and of its neighbours without their intervals."""
     tuned = study.tuned[name]
     objective, feasibility = study.slopes(tuned.curve)

@@ -88,7 +88,8 @@ def _best(studies: Sequence[Study], *, atoms: bool) -> Figure:
                 dotted = {"color": colour, "linestyle": ":", "linewidth": 1.0, "alpha": 0.9}
                 label = f"{tuned.contender.label}, atoms s_k"
                 _plot_atoms(row, tuned.curve, study.optimum, {**dotted, "label": label})
-        _finish(row, study, study.title)
+        corrective = ", fully corrective" if "corrective" in names else ""
+        _finish(row, study, study.title + corrective)
     return figure
 
 

@@ -36,6 +36,10 @@ REMARKS: dict[str, str] = {
     "UPD cannot be tuned by eps: its best is much worse than CGAL's": (
         "the factor is just below 10 in this short run, in which neither method has converged"
     ),
+    "AUPD gets stuck in its line search on problems of medium size": (
+        "the lmo errs by at most a hundredth of what the line search tolerates here, and a better "
+        "answer replaces a worse one, so its condition stays well defined"
+    ),
     "gd97b: The cost of every method is dominated by the lmo": (
         "an lmo of a 47 x 47 matrix is cheaper than the bookkeeping of an iteration"
     ),

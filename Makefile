@@ -8,7 +8,7 @@ DEMO_LOCK := requirements-demo.lock
 WORKERS ?= 2
 PYTEST := $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: demo check test lock audit lint types pytest chromium test-distributed mpi docs package experiments-quick experiments gallery benchmark bench bench-peers soak fuzz oldest clean
+.PHONY: demo check test lock audit lint types pytest chromium test-distributed mpi docs package experiments-quick experiments paper gallery benchmark bench bench-peers soak fuzz oldest clean
 
 demo: .venv-demo/installed
 	PYTHONPATH=src .venv-demo/bin/python -m condal demo
@@ -87,6 +87,10 @@ experiments-quick: .venv/installed
 # The paper's experiments in full, in the folder `out`; DATA is a folder that holds the instances.
 experiments: .venv/installed
 	$(BIN)/condal experiment all --out out $(if $(DATA),--data $(DATA))
+
+# The tables and figures of docs/paper.md, from the stored results; FROM=out stores those of `out` first.
+paper: .venv/installed
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.paper $(FROM)
 
 # The pictures of docs/gallery.md, each by its own example in full; in minutes.
 gallery: .venv/installed

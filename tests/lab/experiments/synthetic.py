@@ -43,7 +43,7 @@ def trial(
         atoms,
     )
     task = TrialTask("made", name, setting, TrialBudget(K, 60.0))
-    return MethodTrial(task, curve, ended, 1.0, K, 20 * K, share, C)
+    return MethodTrial(task, curve, ended, 1.0, K, 20 * K, 1.0, share, C)
 
 
 def study(trials: list[MethodTrial]) -> Study:

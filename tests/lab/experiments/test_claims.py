@@ -11,6 +11,7 @@ from condal.lab.experiments.catalogue import EXPERIMENTS
 from condal.lab.experiments.claims import ClaimVerdict, PaperClaim
 
 HOLDS, FAILS, UNTESTED = ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.UNTESTED
+UNDECIDED = ClaimVerdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -34,8 +35,17 @@ def test_slopes(test, name, power, verdict):
 def test_the_neighbours_of_the_best_are_told():
     made = study([trial("hcgm", (e,), 10.0**-e * CALLS**-0.5) for e in (-2, -1, 0)])
     said = paper.hcgm_is_slow(made).measured
-    assert said.startswith("slopes -0.50 and -0.50 of objective and feasibility (lam0 = 0.1: ")
-    assert "lam0 = 0.01" not in said
+    assert said.startswith("slopes -0.50 [-0.50, -0.50] of |f - f*| and -0.50 [")
+    assert said.endswith("; lam0 = 0.1: -0.50 and -0.50")
+
+
+def test_a_rate_that_straddles_its_band_is_undecided():
+    waves = CALLS**-0.6 * np.exp(0.3 * np.cos(3 * np.log(CALLS)))
+    assert paper.hcgm_is_slow(study([trial("hcgm", (0,), waves)])).verdict is UNDECIDED
+
+
+def test_a_rate_that_cannot_be_fitted_is_not_tested():
+    assert paper.hcgm_is_slow(study([trial("hcgm", (0,), 0.0)])).verdict is UNTESTED
 
 
 def test_both_slopes_must_comply():
@@ -126,8 +136,10 @@ def test_linear_atoms_are_told_from_slow_ones():
     linear = trial("cgal", (0,), CALLS**-1.0, atoms=0.997**CALLS)
     slow = trial("cgal", (0,), CALLS**-1.0, atoms=CALLS**-0.5)
     fast_power = trial("cgal", (0,), CALLS**-1.0, atoms=CALLS**-2.0)
+    root = trial("cgal", (0,), CALLS**-1.0, atoms=np.exp(-0.3 * np.sqrt(CALLS)))
     test = paper.atoms_converge("cgal", linearly=True)
-    assert [test(study([t])).verdict for t in (linear, slow, fast_power)] == [HOLDS, FAILS, FAILS]
+    verdicts = [test(study([t])).verdict for t in (linear, slow, fast_power, root)]
+    assert verdicts == [HOLDS, FAILS, FAILS, FAILS]
     assert paper.atoms_converge("cgal", linearly=False)(study([slow])).verdict is HOLDS
 
 
@@ -141,6 +153,26 @@ def test_shares_and_breakdowns():
     broken = study([trial("cgal", (0,), 1e-3, ended="numerical_error")])
     assert paper.unbounded_duals(broken).measured == "1 of 1 trials broke down"
     assert paper.unbounded_duals(broken).verdict is FAILS
+
+
+def test_the_cost_of_an_iteration_is_compared_at_the_same_lam0():
+    hcgm = trial("hcgm", (0,), 1e-3, share=0.5)
+    assert (
+        paper.cost_is_nearly_the_same(study([trial("cgal", (0,), 1e-3, share=0.45), hcgm])).verdict
+        is HOLDS
+    )
+    claim = paper.cost_is_nearly_the_same(study([trial("cgal", (0,), 1e-3, share=0.3), hcgm]))
+    assert claim.verdict is FAILS
+    assert claim.measured == ("outside the lmo 0.07 ms against 0.05 ms, of 0.1 and 0.1 ms in all")
+    other = study([trial("cgal", (1,), 1e-3), hcgm])
+    assert paper.cost_is_nearly_the_same(other).verdict is UNTESTED
+
+
+@pytest.mark.parametrize(("exponent", "verdict"), [(-2, HOLDS), (-3, HOLDS), (-1, FAILS)])
+def test_the_best_eps_is_measured_in_the_optimum(exponent, verdict):
+    claim = rivals.upd_needs_the_optimum(study([trial("upd", (exponent,), 1e-3)]))
+    assert claim.measured.startswith(f"|f*| times {10.0**exponent / (OPTIMUM * C):.2g},")
+    assert claim.verdict is verdict
 
 
 def test_two_parameters_take_more_trials():

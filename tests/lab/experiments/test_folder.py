@@ -20,7 +20,7 @@ TASK = TrialTask("g1", "fwal", (1, -2), TrialBudget(100, 5.0))
 def trial() -> MethodTrial:
     rows = np.arange(1.0, 4.0)
     curve = Curve(rows, rows / 3, rows / 7, np.ones(3), rows, np.array([np.inf, 1.0, 0.5]))
-    return MethodTrial(TASK, curve, "calls", 1.5, 100, 2000, 0.75, 0.01)
+    return MethodTrial(TASK, curve, "calls", 1.5, 100, 2000, 1.25, 0.75, 0.01)
 
 
 def test_a_trial_comes_back_as_it_was(tmp_path):

@@ -60,7 +60,7 @@ def test_time_ends_a_trial_too(cut):
 
 def test_a_trial_that_has_converged_ends():
     problem = planted_sdp().problem
-    trial = run_trial(problem, TrialTask("planted", "corrective", (0,), TrialBudget(10**5, 60.0)))
+    trial = run_trial(problem, TrialTask("planted", "corrective", (0,), TrialBudget(10**5)))
     assert trial.ended == "converged"
     assert trial.curve.infeasibility[-1] <= 1e-8
 

@@ -9,6 +9,7 @@ from enum import Enum
 import condal
 from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.study import Study
+from condal.lab.experiments.trial import TrialBudget
 from condal.lab.markdown import markdown
 
 
@@ -17,11 +18,12 @@ class ClaimVerdict(Enum):
 
     HOLDS = "holds"
     FAILS = "does not hold"
+    UNDECIDED = "undecided"
     UNTESTED = "not tested here"
 
     @classmethod
     def of(cls, truth: bool | None) -> ClaimVerdict:
-        """Return the verdict; None means that the claim could not be measured."""
+        """Return the verdict; None means that nothing could be measured."""
         if truth is None:
             return cls.UNTESTED
         return cls.HOLDS if truth else cls.FAILS
@@ -64,6 +66,16 @@ def page(
         "## Definitions",
         "The criteria are the same for every run; they are in `condal.lab.experiments.paper`:",
         "\n".join(f"* {line}" for line in criteria),
+    ]
+    if studies:
+        blocks += _instances_and_methods(studies)
+    blocks += list(remarks)
+    blocks.append(f"condal {condal.__version__}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _instances_and_methods(studies: Sequence[Study]) -> list[str]:
+    return [
         "## The instances",
         markdown(
             ("instance", "", "f*", "proved within", "oracle calls per trial"),
@@ -73,7 +85,7 @@ def page(
                     s.title,
                     f"{s.optimum:.10g}",
                     f"{s.floor / 10:.1e}",
-                    f"{s.budget.calls}, at most {s.budget.seconds:g} s",
+                    _budget(s.budget),
                 )
                 for s in studies
             ],
@@ -81,33 +93,33 @@ def page(
         "## The methods, each with its best parameters",
         markdown(
             ("instance", "method", "best", "score", "trials", "ended by", "remark"),
-            [row for study in studies for row in _tuned(study)],
+            [row for study in studies for row in method_rows(study)],
         ),
         "Parameters refer to the normalised problem that `condal.solve` passes to a method. Each "
         "was varied by factors of 10 until a value beat both its neighbours. All trials are in "
         "`../trials/`.",
     ]
-    blocks += list(remarks)
-    blocks.append(f"condal {condal.__version__}")
-    return "\n\n".join(blocks) + "\n"
 
 
-def _tuned(study: Study) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for tuned in study.tuned.values():
-        edge = ", ".join(f"{name} is at the end of its range" for name in tuned.edges)
-        rows.append(
-            (
-                study.instance,
-                tuned.contender.label,
-                tuned.contender.describe(tuned.setting),
-                f"{tuned.score:.1e}",
-                str(len(tuned.trials)),
-                tuned.trial.ended,
-                edge,
-            )
+def _budget(budget: TrialBudget) -> str:
+    limit = "" if budget.seconds is None else f", at most {budget.seconds:g} s"
+    return f"{budget.calls}{limit}"
+
+
+def method_rows(study: Study) -> list[tuple[str, ...]]:
+    """Return a row per method: its best parameters, score and number of trials."""
+    return [
+        (
+            study.instance,
+            tuned.contender.label,
+            tuned.contender.describe(tuned.setting),
+            f"{tuned.score:.1e}",
+            str(len(tuned.trials)),
+            tuned.trial.ended,
+            tuned.remark,
         )
-    return rows
+        for tuned in study.tuned.values()
+    ]
 
 
 def label(name: str) -> str:

@@ -1,23 +1,26 @@
 """Curves over oracle calls: residuals, merits, and the slope of the tail.
 
 The merit of an iterate is max(|f - f*| / |f*|, infeasibility). Curves dip where f - f* changes
-sign, so no quantity depends on a single point: slopes are fitted to the upper envelope (the running
-maximum from the right), and scores are medians.
+sign, so every quantity is made of maxima: slopes are fitted to the peaks of the curve, and scores
+are the largest merit of a window.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from math import isfinite
+from math import isfinite, nan, sqrt
 from typing import Any
 
 import numpy as np
 
 from condal.linalg.points import Array
 
-SCORE_WINDOW = 0.5  # a score is the median merit over the calls in [K/2, K]
-SLOPE_WINDOW = (0.1, 0.8)  # a slope is fitted to the calls in [K/10, 0.8 K]
-SAMPLES = 40
+SCORE_WINDOW = 0.5  # a score is the largest merit over the calls in [K/2, K]
+RATE_DECADES, LEVEL_DECADES = 2.0, 1.0  # the windows of a rate and of saturation
+BINS, MIN_PEAKS = 8, 5  # of the window of a slope
+STUDENT_95 = {3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447}  # two-sided, by degrees of freedom
+SAMPLES = 100
 FLOOR_MARGIN = 10.0  # residuals below 10 times the reference's own gap are meaningless
 
 
@@ -73,22 +76,17 @@ class Curve:
 
 
 def score(curve: Curve, optimum: float, calls: int) -> float:
-    """Return the median merit of the outer iterates over [calls/2, calls]; inf if there are none.
+    """Return the largest merit of the outer iterates over [calls/2, calls]; inf if there are none.
 
-    A curve that ends early is extended by its last value.
+    A dip where f - f* changes sign does not lower a maximum. The curve is a step function: the
+    window starts with the last iterate before it.
     """
     iterates = curve.iterates
-    if iterates.calls.size == 0:
+    first = int(np.searchsorted(iterates.calls, SCORE_WINDOW * calls, side="right")) - 1
+    if first < 0:
         return float("inf")
-    at = np.geomspace(max(1.0, SCORE_WINDOW * calls), calls, SAMPLES)
-    value = float(np.median(step_values(iterates.calls, iterates.merit(optimum), at)))
+    value = float(np.max(iterates.merit(optimum)[first:]))
     return value if isfinite(value) else float("inf")
-
-
-def step_values(calls: Array, values: Array, at: Array) -> Array:
-    """Evaluate a step function: the last value at or before each place, inf before the first."""
-    index = np.searchsorted(calls, at, side="right") - 1
-    return np.asarray(np.where(index < 0, np.inf, values[np.maximum(index, 0)]))
 
 
 def envelope(values: Array) -> Array:
@@ -96,53 +94,109 @@ def envelope(values: Array) -> Array:
     return np.asarray(np.maximum.accumulate(values[::-1])[::-1])
 
 
-def slope(calls: Array, values: Array, floor: float = 0.0) -> float:
-    """Fit d log(envelope) / d log(calls) to the tail by least squares; NaN if it is too short.
+@dataclass(frozen=True)
+class Slope:
+    """A fitted d log(value) / d log(calls), with its 95% confidence interval."""
 
-    The tail is [K/10, 0.8 K], K the last call at which the envelope is above the floor. The
-    envelope covers the values up to K, so the tail does not end in a dip.
+    value: float
+    low: float = nan
+    high: float = nan
+
+    def __str__(self) -> str:
+        if not isfinite(self.value):
+            return "unknown"
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+    def complies(self, low: float, high: float) -> bool | None:
+        """Return whether the interval lies in [low, high]; None if it lies in and outside."""
+        if not isfinite(self.value):
+            return None
+        if low <= self.low and self.high <= high:
+            return True
+        return False if self.high < low or high < self.low else None
+
+
+def slope(
+    calls: Array, values: Array, floor: float = 0.0, *, decades: float = RATE_DECADES
+) -> Slope:
+    """Fit a line to the peaks of the last decades of calls; NaN if they are too few.
+
+    The last call K is the last one at which the envelope is above the floor. The window is cut into
+    `BINS` parts of equal length in log(calls), and each part is represented by its largest value,
+    where it is attained: the dip of a sign change is narrower than a part.
     """
-    high = envelope(values)
-    above = np.flatnonzero(high > floor)
+    above = np.flatnonzero(envelope(values) > floor)
     if above.size == 0:
-        return float("nan")
+        return Slope(nan)
     last = int(above[-1])
-    low, end = (share * float(calls[last]) for share in SLOPE_WINDOW)
-    if np.count_nonzero((calls >= low) & (calls <= end)) < 8 or float(calls[0]) > low:
-        return float("nan")
-    at = np.geomspace(low, end, SAMPLES)
-    y = np.log(step_values(calls[: last + 1], high[: last + 1], at))
-    return float(np.polyfit(np.log(at), y, 1)[0])
+    peaks = _peaks(calls[: last + 1], values[: last + 1], decades)
+    if len(peaks) < MIN_PEAKS:
+        return Slope(nan)
+    return _fit(np.log(calls[peaks]), np.log(values[peaks])).slope
+
+
+def _peaks(calls: Array, values: Array, decades: float) -> list[int]:
+    """Return the row of the largest positive value of each part of the window."""
+    position = BINS * (1 + np.log10(calls / calls[-1]) / decades)  # 0 to BINS within the window
+    part = np.minimum(np.floor(position + 1e-9), BINS - 1)
+    peaks = []
+    for number in range(BINS):
+        rows = np.flatnonzero((part == number) & (values > 0))
+        if rows.size:
+            peaks.append(int(rows[np.argmax(values[rows])]))
+    return peaks
 
 
 @dataclass(frozen=True)
 class Decay:
-    """The decay of a sequence: its last value, the factor per call, and the fit of two laws."""
+    """The decay of a sequence: its last value, and R^2 of each law."""
 
     last: float
-    factor: float
-    linear: float  # R^2 of log value against calls: a linear rate
-    power: float  # R^2 of log value against log calls: a power of the calls
+    fits: dict[str, float]
+
+    @property
+    def law(self) -> str:
+        """The law that fits best; "none" if nothing could be fitted."""
+        return max(self.fits, key=lambda name: self.fits[name], default="none")
+
+
+LAWS: dict[str, Callable[[Array], Array]] = {
+    "linear": lambda k: k,
+    "exp(-c sqrt k)": np.sqrt,
+    "power": np.log,
+}
 
 
 def decay(calls: Array, values: Array, floor: float = 0.0) -> Decay:
-    """Fit both laws to the envelope, from its first value until it reaches the floor."""
+    """Fit each law to the logarithm of the envelope, from its first value to the floor.
+
+    The points are evenly spaced in the calls, so every iteration has the same weight.
+    """
     high = envelope(values)
     end = int(np.argmax(high <= floor)) if bool((high <= floor).any()) else high.size
     last = float(np.median(high[-max(1, high.size // 10) :]))
     if end < 8:
-        return Decay(last, float("nan"), float("nan"), float("nan"))
-    k, y = calls[:end], np.log(np.maximum(high[:end], np.finfo(float).tiny))
-    rate, linear = _fit(k, y)
-    _, power = _fit(np.log(k), y)
-    return Decay(last, float(np.exp(rate)), linear, power)
+        return Decay(last, {})
+    k = np.linspace(calls[0], calls[end - 1], SAMPLES)
+    rows = np.searchsorted(calls[:end], k, side="right") - 1
+    y = np.log(np.maximum(high[rows], np.finfo(float).tiny))
+    return Decay(last, {name: _fit(law(k), y).r_squared for name, law in LAWS.items()})
 
 
-def _fit(x: Array, y: Array) -> tuple[float, float]:
-    """Return the slope of y against x, and R^2."""
-    a, b = np.polyfit(x, y, 1)
-    spread = float(np.sum((y - y.mean()) ** 2))
-    return float(a), 1.0 - float(np.sum((y - a * x - b) ** 2)) / spread if spread > 0 else 0.0
+@dataclass(frozen=True)
+class _Fit:
+    slope: Slope
+    r_squared: float
+
+
+def _fit(x: Array, y: Array) -> _Fit:
+    """Fit a line by least squares, with Student's interval of its slope."""
+    dx, dy = x - x.mean(), y - y.mean()
+    a = float(dx @ dy) / float(dx @ dx)
+    rest, total = float(np.sum((dy - a * dx) ** 2)), float(dy @ dy)
+    degrees = x.size - 2
+    half = STUDENT_95.get(degrees, 1.96) * sqrt(rest / degrees / float(dx @ dx))
+    return _Fit(Slope(a, a - half, a + half), 1.0 - rest / total if total > 0 else 0.0)
 
 
 def _plain(value: Any) -> float | None:

@@ -5,7 +5,9 @@ Only this module of the experiments imports matplotlib.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -22,61 +24,81 @@ from matplotlib import colormaps  # the backend must be chosen first
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# The colours of Okabe and Ito for colour-blind readers; line styles distinguish them in grey.
+# The colours of Okabe and Ito for colour-blind readers, and a line style for each method, which
+# distinguishes them in grey.
 STYLES: dict[str, tuple[str, Any]] = {
     "cgal": ("#0072B2", "-"),
     "cgal-decr": ("#56B4E9", (0, (6, 1.5))),
     "cgal-ls": ("#009E73", (0, (4, 1, 1, 1))),
     "corrective": ("#000000", (0, (1, 1))),
-    "hcgm": ("#D55E00", "-"),
-    "fwal": ("#CC79A7", "-"),
-    "ial": ("#8C6D00", "-"),
-    "ial-ls": ("#8C6D00", (0, (4, 1, 1, 1))),
-    "upd": ("#E69F00", "-"),
-    "aupd": ("#E69F00", (0, (2.5, 1.2))),
+    "hcgm": ("#D55E00", (0, (9, 2))),
+    "fwal": ("#CC79A7", (0, (3, 1, 1, 1, 1, 1))),
+    "ial": ("#8C6D00", (0, (5, 1, 2, 1))),
+    "ial-ls": ("#8C6D00", (0, (1, 2))),
+    "upd": ("#E69F00", (0, (2, 1))),
+    "aupd": ("#E69F00", (0, (7, 1, 1, 1, 1, 1))),
 }
+LABELS = ("relative objective residual", "relative feasibility gap")
 SETTINGS: Any = {
     "font.size": 8.5,
     "axes.titlesize": 9,
     "axes.labelsize": 8.5,
     "legend.fontsize": 7.5,
     "svg.hashsalt": "condal",  # makes the files reproducible
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",  # text as text makes small files
 }
-ROWS_PER_PAGE = 5
+ROWS_PER_PAGE = 4  # as in the paper
 LEGEND_LINES = 16  # per column
 GREY = "0.45"
 WIDTH, LEGEND, BETWEEN, MARGIN, LINE = 10.5, 2.35, 0.8, 0.1, 0.165  # inches
 
 
-def draw(layout: str, studies: Sequence[Study], stem: Path) -> list[Path]:
+def draw(
+    layout: str,
+    studies: Sequence[Study],
+    stem: Path,
+    suffixes: Sequence[str] = (".png", ".svg"),
+) -> list[Path]:
     """Draw and save STEM.png and STEM.svg, or STEM-1, STEM-2, ... for several pages."""
     with mpl.rc_context(SETTINGS):
         if layout == "trials":
             pages = [
-                _save(_trials(study, names), stem.with_name(f"{stem.name}-{number}"))
+                _save(_trials(study, names), stem.with_name(f"{stem.name}-{number}"), suffixes)
                 for study in studies
                 for number, names in enumerate(_pages(list(study.tuned)), start=1)
             ]
             return [path for page in pages for path in page]
-        return _save(_best(studies, atoms=layout == "atoms"), stem)
+        return _save(_best(studies, atoms=layout == "atoms"), stem, suffixes)
 
 
 def _best(studies: Sequence[Study], *, atoms: bool) -> Figure:
-    """Draw one row per instance, every method with its best parameters."""
-    lines = max(len(study.tuned) for study in studies) + 2 + (2 if atoms else 0)
-    figure, axes = _grid(len(studies), lines)
-    for study, row in zip(studies, axes, strict=True):
-        for tuned in study.tuned.values():
-            colour, dashes = STYLES[tuned.contender.name]
+    """Draw one row per instance, every method with its best parameters.
+
+    The corrective method, which is far ahead and would squeeze the others, has a row of its own.
+    """
+    rows = [(study, names) for study in studies for names in _rows(study)]
+    lines = max(len(names) for _, names in rows) + 2 + (2 if atoms else 0)
+    figure, axes = _grid(len(rows), lines)
+    for (study, names), row in zip(rows, axes, strict=True):
+        for name in names:
+            tuned, (colour, dashes) = study.tuned[name], STYLES[name]
             style = {"color": colour, "linestyle": dashes, "linewidth": 1.3}
             _plot(row, tuned, tuned.curve, study.optimum, {**style, "label": tuned.label})
-            if atoms and tuned.contender.name in ("cgal", "hcgm"):
+            if atoms and name in ("cgal", "hcgm"):
                 dotted = {"color": colour, "linestyle": ":", "linewidth": 1.0, "alpha": 0.9}
-                name = f"{tuned.contender.label}, atoms s_k"
-                _plot_atoms(row, tuned.curve, study.optimum, {**dotted, "label": name})
-        _finish(row, study, study.title)
+                label = f"{tuned.contender.label}, atoms s_k"
+                _plot_atoms(row, tuned.curve, study.optimum, {**dotted, "label": label})
+        corrective = ", fully corrective" if "corrective" in names else ""
+        _finish(row, study, study.title + corrective)
     return figure
+
+
+def _rows(study: Study) -> list[list[str]]:
+    """Return the methods of each row of panels."""
+    others = [name for name in study.tuned if name != "corrective"]
+    if len(others) == len(study.tuned):
+        return [others]
+    return [others, [name for name in ("cgal", "corrective") if name in study.tuned]]
 
 
 def _trials(study: Study, names: Iterable[str]) -> Figure:
@@ -134,7 +156,7 @@ def _plot_atoms(row: Any, curve: Curve, optimum: float, style: dict[str, Any]) -
 
 def _finish(row: Any, study: Study, title: str, *, columns: int = 1) -> None:
     """Set scales, guide lines, labels and legend."""
-    for axis, what in zip(row, ("objective residual", "feasibility gap"), strict=True):
+    for axis, what in zip(row, LABELS, strict=True):
         axis.set_xscale("log")
         axis.set_yscale("log")
         axis.set_xlim(1, study.budget.calls)
@@ -178,8 +200,18 @@ def _pages(names: list[str]) -> list[list[str]]:
     return [names[i : i + ROWS_PER_PAGE] for i in range(0, len(names), ROWS_PER_PAGE)]
 
 
-def _save(figure: Figure, stem: Path) -> list[Path]:
-    paths = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".png", ".svg")]
-    figure.savefig(paths[0], dpi=160)
-    figure.savefig(paths[1], metadata={"Date": None})
+def _save(figure: Figure, stem: Path, suffixes: Sequence[str]) -> list[Path]:
+    paths = [stem.with_name(f"{stem.name}{suffix}") for suffix in suffixes]
+    for path in paths:
+        if path.suffix == ".svg":
+            path.write_text(_svg(figure), encoding="utf-8")
+        else:
+            figure.savefig(path, dpi=160)
     return paths
+
+
+def _svg(figure: Figure) -> str:
+    """Return the figure as SVG, with coordinates to a hundredth of a point: half the size."""
+    text = StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    return re.sub(r"(\.\d\d)\d+", r"\1", text.getvalue())

@@ -16,9 +16,18 @@ from condal.errors import FormatError
 from condal.io.container.manifest import Kind, claim_folder, read_json, require_seal, write_sealed
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.reference import Reference
-from condal.lab.experiments.trial import MethodTrial, TrialTask
+from condal.lab.experiments.trial import MethodTrial, TrialBudget, TrialTask
 
 MANIFEST = "condal-experiments.json"
+RESULT_FIELDS = (
+    "ended",
+    "seconds",
+    "oracle_calls",
+    "matvecs",
+    "cpu_seconds",
+    "oracle_share",
+    "c",
+)
 EXPERIMENTS = Kind(
     "condal experiments", remedy="give another folder (--out, out=), or delete this one"
 )
@@ -51,12 +60,20 @@ class ExperimentFolder:
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(path) from error
 
+    def trials(self, instance: str) -> list[MethodTrial]:
+        """Read every trial of an instance, of any budget."""
+        read = []
+        for path in sorted((self.path / "trials" / instance).glob("*/*.json")):
+            task = _read(path)["task"]
+            setting, budget = tuple(task["setting"]), TrialBudget(**task["budget"])
+            trial = self.trial(TrialTask(instance, task["contender"], setting, budget))
+            assert trial is not None
+            read.append(trial)
+        return read
+
     def keep_trial(self, trial: MethodTrial) -> None:
         """Write a trial."""
-        result = {
-            name: getattr(trial, name)
-            for name in ("ended", "seconds", "oracle_calls", "matvecs", "oracle_share", "c")
-        }
+        result = {name: getattr(trial, name) for name in RESULT_FIELDS}
         record = {"task": asdict(trial.task), "result": result, "curve": trial.curve.columns()}
         write_sealed(self._trial_path(trial.task), record)
 

@@ -64,8 +64,8 @@ def produce(
     section = folder.section(name)
     from condal.lab.experiments.figures import draw
 
-    figures = draw(experiment.layout, studies, section / experiment.name)
-    checked = experiment.claims(studies)
+    figures = draw(experiment.layout, studies, section / experiment.name) if studies else []
+    checked = experiment.claims(studies, quick=quick)
     text = claims.page(
         name,
         experiment.title,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import isfinite, nan
+from math import isfinite, log10
 
 import numpy as np
 
 from condal.lab.experiments.claims import PaperClaim
-from condal.lab.experiments.curve import Curve, slope
+from condal.lab.experiments.curve import LEVEL_DECADES, Curve, Slope, slope
 from condal.lab.experiments.paper import (
     FALLING_SLOPE,
     FLAT_SLOPE,
@@ -29,7 +29,7 @@ def upd_saturates(study: Study) -> PaperClaim:
     levels = []
     for setting, trial in tuned.trials.items():
         curve = trial.curve.iterates
-        if slope(curve.calls, curve.residual(study.optimum), study.floor) > FLAT_SLOPE:
+        if _late_slope(study, curve) > FLAT_SLOPE:
             eps = tuned.contender.values(setting)["eps"] / (abs(study.optimum) * trial.c)
             levels.append(_level(curve, study) / eps)
     text = "UPD converges only up to eps: its objective residual saturates"
@@ -65,12 +65,13 @@ def upd_drops_by_sign(study: Study) -> PaperClaim:
 def aupd_is_alike(study: Study) -> PaperClaim:
     """Test whether the slopes of UPD and AUPD are similar."""
     slopes = [_merit_slope(study, study.tuned[name].curve) for name in ("upd", "aupd")]
+    apart = abs(slopes[0].value - slopes[1].value)
     return make_claim(
         study,
         "B",
         "AUPD and UPD have similar rates",
-        f"slopes of the merit {slopes[0]:.2f} (UPD) and {slopes[1]:.2f} (AUPD)",
-        abs(slopes[0] - slopes[1]) < SIMILAR_SLOPES if all(map(isfinite, slopes)) else None,
+        f"slopes of the merit {slopes[0]} (UPD) and {slopes[1]} (AUPD)",
+        apart < SIMILAR_SLOPES if isfinite(apart) else None,
     )
 
 
@@ -80,10 +81,7 @@ def aupd_goes_on(study: Study) -> PaperClaim:
     text = "AUPD does not saturate, in contrast with its guarantees"
     slopes = {}
     for setting in sorted(set(upd.trials) & set(aupd.trials)):
-        a, b = (
-            slope(c.calls, c.residual(study.optimum), study.floor)
-            for c in (upd.trials[setting].curve.iterates, aupd.trials[setting].curve.iterates)
-        )
+        a, b = (_late_slope(study, tuned.trials[setting].curve.iterates) for tuned in (upd, aupd))
         if a > FLAT_SLOPE and isfinite(b):
             slopes[setting] = b
     if not slopes:
@@ -112,9 +110,22 @@ def aupd_gets_stuck(study: Study) -> PaperClaim:
     )
 
 
+def upd_needs_the_optimum(study: Study) -> PaperClaim:
+    """Test whether the best eps of UPD is |f*|/10 to |f*|/100."""
+    tuned = study.tuned["upd"]
+    eps = tuned.contender.values(tuned.setting)["eps"] / (abs(study.optimum) * tuned.trial.c)
+    return make_claim(
+        study,
+        "4",
+        "The best eps of UPD is about |f*|/10 to |f*|/100",
+        f"|f*| times {eps:.2g}, on a grid of factors of 10",
+        -2.5 <= log10(eps) <= -0.5,
+    )
+
+
 def upd_cannot_be_tuned(study: Study) -> PaperClaim:
     """Test whether the best UPD is much worse than the best CGAL."""
-    text = "UPD cannot be tuned by eps alone: it depends on the scale of the objective as well"
+    text = "UPD cannot be tuned by eps: its best is much worse than CGAL's"
     measured, truth = _much_worse(study, "upd")
     return make_claim(study, "5.2", text, measured, truth)
 
@@ -171,8 +182,14 @@ def _much_worse(study: Study, name: str) -> tuple[str, bool]:
     return text, method.score >= MUCH_WORSE * cgal.score
 
 
-def _merit_slope(study: Study, curve: Curve) -> float:
-    return slope(curve.calls, curve.merit(study.optimum), study.floor) if curve.calls.size else nan
+def _merit_slope(study: Study, curve: Curve) -> Slope:
+    return slope(curve.calls, curve.merit(study.optimum), study.floor)
+
+
+def _late_slope(study: Study, curve: Curve) -> float:
+    """Return the slope of |f - f*| over the last decade, where saturation shows."""
+    residual = curve.residual(study.optimum)
+    return slope(curve.calls, residual, study.floor, decades=LEVEL_DECADES).value
 
 
 def _level(curve: Curve, study: Study) -> float:

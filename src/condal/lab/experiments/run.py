@@ -13,7 +13,7 @@ from condal.lab.experiments.curve import score
 from condal.lab.experiments.folder import ExperimentFolder, Known
 from condal.lab.experiments.instances import Instance
 from condal.lab.experiments.reference import reference
-from condal.lab.experiments.study import Study, Tuned
+from condal.lab.experiments.study import Study, Tuned, TunedMethods
 from condal.lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, run_trial
 from condal.lab.experiments.tune import Setting, next_settings
 from condal.sweeps.progress import Watch
@@ -141,13 +141,14 @@ class _ExperimentRun:
 
     def _study(self, case: ExperimentCase) -> Study:
         title, optimum = self.known[case.name].title, self.known[case.name].reference
-        tuned = {
-            search.contender.name: Tuned(
-                search.contender, search.trials, optimum.objective, case.budget.calls
+        tuned = TunedMethods(
+            (
+                search.contender.name,
+                Tuned(search.contender, search.trials, optimum.objective, case.budget.calls),
             )
             for search in self.searches
             if search.case.name == case.name
-        }
+        )
         return Study(case.name, title, optimum, case.budget, tuned)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from condal.lab.experiments.contenders import Contender
-from condal.lab.experiments.curve import FLOOR_MARGIN, Curve, score, slope
+from condal.errors import CondalError
+from condal.lab.experiments.contenders import CONTENDERS, Contender
+from condal.lab.experiments.curve import FLOOR_MARGIN, Curve, Slope, score, slope
 from condal.lab.experiments.reference import Reference
 from condal.lab.experiments.trial import MethodTrial, TrialBudget
-from condal.lab.experiments.tune import Setting, at_edge, best
+from condal.lab.experiments.tune import Setting, at_edge, best, next_settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +54,26 @@ class Tuned:
         return f"{self.contender.label}, {self.contender.describe(self.setting)}"
 
     @property
-    def edges(self) -> tuple[str, ...]:
-        """The parameters whose best value is an end of their range."""
-        return at_edge(self.contender.parameters, self.setting)
+    def remark(self) -> str:
+        """Say whether the best value is an end of its range, or a neighbour of it is missing."""
+        parameters = self.contender.parameters
+        remarks = [
+            f"{name} is at the end of its range" for name in at_edge(parameters, self.setting)
+        ]
+        if next_settings(parameters, self.scores):
+            remarks.append("not all neighbours were tried")
+        return ", ".join(remarks)
+
+
+class NotRun(CondalError):
+    """A claim is about a method that was not run."""
+
+
+class TunedMethods(dict[str, Tuned]):
+    """The tuned methods by name; a method that was not run raises NotRun."""
+
+    def __missing__(self, name: str) -> Tuned:
+        raise NotRun(f"{CONTENDERS[name].label} was not run")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +97,12 @@ class Study:
         unit = abs(self.reference.objective) or 1.0
         return FLOOR_MARGIN * abs(self.reference.objective - self.reference.bound) / unit
 
-    def slopes(self, curve: Curve) -> tuple[float, float]:
+    def only(self, names: Sequence[str]) -> Study:
+        """Return the study of these methods."""
+        tuned = ((name, self.tuned[name]) for name in names if name in self.tuned)
+        return replace(self, tuned=TunedMethods(tuned))
+
+    def slopes(self, curve: Curve) -> tuple[Slope, Slope]:
         """Return the slopes of the objective residual and of the infeasibility."""
         return (
             slope(curve.calls, curve.residual(self.optimum), self.floor),

@@ -27,10 +27,13 @@ SKETCH_RANK = 2  # a trial needs the images of x, not x
 
 @dataclass(frozen=True)
 class TrialBudget:
-    """Limits of a trial on calls and seconds; `exact` asks for an oracle exact to rounding."""
+    """The oracle calls of a trial; `exact` asks for an oracle exact to rounding.
+
+    A limit in seconds makes a trial depend on the machine: only quick runs and `--seconds` set it.
+    """
 
     calls: int
-    seconds: float
+    seconds: float | None = None
     exact: bool = False
 
 
@@ -47,9 +50,16 @@ class TrialTask:
     def name(self) -> str:
         """The stem of its file name."""
         values = CONTENDERS[self.contender].values(self.setting)
-        oracle = ",exact" if self.budget.exact else ""
-        spent = f"calls={self.budget.calls},seconds={self.budget.seconds:g}{oracle}"
-        return ",".join([*(f"{name}={value:.0e}" for name, value in values.items()), spent])
+        budget = self.budget
+        parts = [
+            *(f"{name}={value:.0e}" for name, value in values.items()),
+            f"calls={budget.calls}",
+        ]
+        if budget.seconds is not None:
+            parts.append(f"seconds={budget.seconds:g}")
+        if budget.exact:
+            parts.append("exact")
+        return ",".join(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +67,7 @@ class MethodTrial:
     """A task and its result.
 
     `ended` is calls, seconds, converged, or the status of `solve` if it ended by itself. `c` is the
-    factor that normalised the objective, `oracle_share` the oracle's share of the processor time.
+    factor that normalised the objective, `oracle_share` the oracle's share of `cpu_seconds`.
     """
 
     task: TrialTask
@@ -66,6 +76,7 @@ class MethodTrial:
     seconds: float
     oracle_calls: int
     matvecs: int
+    cpu_seconds: float
     oracle_share: float
     c: float
 
@@ -90,6 +101,7 @@ def run_trial(model: Model | Problem, task: TrialTask) -> MethodTrial:
         result.seconds,
         result.oracle_calls,
         result.matvecs,
+        result.cpu_seconds,
         _share(result),
         normalise(problem)[1].c,
     )
@@ -133,7 +145,7 @@ class _Recorder:
         outer = not self.stairs or row.sigma > 0
         if row.oracle_calls >= self.budget.calls:
             self.spent = "calls"
-        elif row.seconds >= self.budget.seconds:
+        elif self.budget.seconds is not None and row.seconds >= self.budget.seconds:
             self.spent = "seconds"
         elif max(row.gap, row.infeasibility) <= CONVERGED_TOL:
             self.spent = "converged"

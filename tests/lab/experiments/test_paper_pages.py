@@ -1,0 +1,59 @@
+"""The documentation of the paper's experiments agrees with the stored results."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from benchmarks import paper
+from benchmarks.paper_remarks import REMARKS, remark
+
+from condal.lab.experiments.catalogue import EXPERIMENTS
+from condal.lab.experiments.claims import ClaimVerdict
+from condal.lab.experiments.instances import FULL
+from locations import ROOT
+
+PAGES = [ROOT / "docs" / name for name in ("paper.md", "paper-trials.md")]
+MAX_SVG_BYTES = 200_000
+
+
+@pytest.fixture(scope="module")
+def listed():
+    """Every claim of every experiment, from the stored curves."""
+    return [claim for experiment in EXPERIMENTS.values() for claim in paper.claims(experiment)]
+
+
+def test_the_tables_are_those_of_the_stored_results():
+    for name, text in paper.tables().items():
+        stored = (paper.STORED / name).read_text(encoding="utf-8")
+        assert stored == text, f"{name} is out of date: run make paper"
+
+
+def test_every_instance_is_stored():
+    assert {path.stem for path in paper.STORED.glob("*.json")} == {*FULL, paper.MEASURED}
+
+
+def test_every_table_and_figure_is_on_a_page():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    shown = set(re.findall(r"\.\./benchmarks/results/paper/([\w.-]+)", text))
+    stored = {path.name for path in paper.STORED.iterdir() if path.suffix in (".md", ".svg")}
+    assert shown == stored
+
+
+def test_figures_are_small():
+    for path in paper.STORED.glob("*.svg"):
+        assert path.stat().st_size < MAX_SVG_BYTES, path.name
+
+
+def test_every_claim_that_fails_is_explained(listed):
+    unexplained = {
+        (claim.instance, claim.text)
+        for claim in listed
+        if claim.verdict in (ClaimVerdict.FAILS, ClaimVerdict.UNDECIDED) and not remark(claim)
+    }
+    assert not unexplained
+
+
+def test_every_remark_is_about_a_claim(listed):
+    known = {claim.text for claim in listed} | {f"{c.instance}: {c.text}" for c in listed}
+    assert set(REMARKS) <= known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -149,7 +149,8 @@ def poses(n: int) -> Instance:
     moves = np.einsum("kba,kb->ka", turns[i], t[j] - t[i])
     moves += 0.1 * rng.standard_normal(moves.shape)
     measured = RelativePoses(edges, turns[i].transpose(0, 2, 1) @ turns[j] @ noise, moves, 50, 100)
-    C = pose_graph(measured).problem.f.C.to_dense()
+    cost: Any = pose_graph(measured).problem.f
+    C = cost.C.to_dense()
     return modelled(
         f"pose graph, {n} poses in space",
         lambda: pose_graph(measured),

@@ -119,10 +119,11 @@ def _bound_ratios(
     problem = truth.problem
     D_X, norm = problem.X.diameter, problem.A.norm
     D_Y = D_X * norm * lam0
-    rule: DualRule = Const(D_Y) if sigma == "const" else Decr(D_Y)
+    rule: DualRule = Const() if sigma == "const" else Decr()
     half = 1.0 if sigma == "const" else 0.5
     square, rows = half * D_X**2, []
-    for state in _states(problem, CGAL(lam0, eta=eta, sigma=rule, tol=Exact()), iterations):
+    method = CGAL(lam0, eta=eta, sigma=rule, tol=Exact(), D_Y=D_Y)
+    for state in _states(problem, method, iterations):
         root = sqrt(state.k + 1)  # the state after iteration k holds x_{k+1}
         residual = state.value - truth.optimum
         gap = problem.h.distance(state.Ax)

@@ -104,6 +104,52 @@ def phase_retrieval(seed: int) -> Case:
     return template.case("phase-retrieval", UNIT, kind="squares", model=model, margin=0.0)
 
 
+def tomography(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 21])
+    d, settings, outcomes = (
+        int(rng.integers(1, 5)),
+        int(rng.integers(1, 4)),
+        int(rng.integers(1, 4)),
+    )
+    V = rng.standard_normal((2, settings, outcomes, d, d))
+    E = V[0] + 1j * V[1]
+    E = E @ E.conj().transpose(0, 1, 3, 2)
+    values, vectors = np.linalg.eigh(E.sum(axis=1))
+    root = vectors @ (values[..., None] ** -0.5 * vectors.conj().transpose(0, 2, 1))
+    E = root[:, None] @ E @ root[:, None]  # the effects of a setting now add up to I
+    E = 0.5 * (E + E.conj().transpose(0, 1, 3, 2))
+    counts = rng.integers(1, 50, (settings, outcomes)).astype(np.float64)
+    b = (counts / counts.sum(axis=1, keepdims=True)).ravel()
+    F = np.array([Hermitian(d).flat(effect) for effect in E.reshape(-1, d, d)])
+    template = Template(Spectral(d, 1.0, False, True), squares(F, b, 1 / float(b @ b)))
+    model = problems.state_tomography(counts, E)
+    return template.case("tomography", UNIT, kind="squares", model=model, margin=0.0)
+
+
+def relative_poses(seed: int) -> Case:
+    """Rotations or poses of 2 to 4 bodies; the cost is that of the model, with its constant."""
+    rng = np.random.default_rng([seed, 22])
+    n, d, moving = int(rng.integers(2, 5)), int(rng.integers(2, 4)), bool(rng.integers(2))
+    pairs = np.array([(i, j) for i in range(n) for j in range(i + 1, n)])
+    edges = np.vstack([pairs[pairs[:, 1] == pairs[:, 0] + 1], pairs[rng.random(len(pairs)) < 0.5]])
+    turns = np.linalg.qr(rng.standard_normal((len(edges), d, d)))[0]
+    turns[:, :, 0] *= np.sign(np.linalg.det(turns))[:, None]
+    weights = rng.uniform(0.1, 3.0, len(edges))
+    if moving:
+        moves = rng.standard_normal((len(edges), d))
+        measured = problems.RelativePoses(edges, turns, moves, weights, weights[::-1])
+        model: Any = problems.pose_graph(measured)
+    else:
+        model = problems.rotation_synchronisation(edges, turns, weights)
+    problem = model.problem
+    cost = problem.f.C.to_dense()
+    region, rows = Spectral(n * d, float(n * d), False), problem.A.as_matrix().toarray()
+    kept = Box(problem.h.fixed, problem.h.fixed)
+    template = Template(region, linear(region.space, cost.ravel()), Image(rows), kept)
+    kind = f"{'poses' if moving else 'rotations'}, {d}"
+    return template.case("relative-poses", UNIT, kind=kind, model=model, margin=0.0)
+
+
 def portfolio(seed: int) -> Case:
     rng = np.random.default_rng([seed, 14])
     n, k = int(rng.integers(1, 8)), int(rng.integers(1, 4))
@@ -216,6 +262,8 @@ MODELS: dict[str, Callable[[int], Case]] = {
     "completion": completion,
     "trace-regression": trace_regression,
     "phase-retrieval": phase_retrieval,
+    "tomography": tomography,
+    "relative-poses": relative_poses,
     "portfolio": portfolio,
     "regression": regression,
     "sparse-pca": sparse_pca,

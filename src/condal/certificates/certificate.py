@@ -65,7 +65,8 @@ class Certificate:
         The price of infeasibility: ``|<w, Ax - P_K(Ax)>| / max(1, |objective|)``, with w the dual
         that proves the bound; nan if it is unknown.
     distance_to_X : float
-        A bound on the distance of x from X: rounding, for all points that the methods return.
+        A bound on the distance of x from X: rounding, for all points that the methods return, and
+        inf if it was not measured.
     inside : bool
         Whether that distance is rounding.
     bracket : bool

@@ -67,31 +67,16 @@ def dimacs_errors(
     """
     if not isinstance(problem.h, Equal) or problem.f.L != 0.0 or not np.isfinite(lower):
         return {}
-    value = problem.f.value(seen.Mx)
-    return linear_errors(problem.h.b, seen.Ax, value, y, lower, proof.value, seen.distance_to_X)
-
-
-def linear_errors(
-    b: Array,
-    Ax: Array,
-    value: float,
-    y: Array,
-    lower: float,
-    least: float,
-    distance_to_X: float = 0.0,
-) -> dict[str, float]:
-    """Return the DIMACS errors of a point with the objective `value`, whose rows are to be b.
-
-    `least` is the minimum over X that y proves, and `lower` the bound on the optimum.
-    """
+    b, value = problem.h.b, problem.f.value(seen.Mx)
     largest = 1.0 + float(np.abs(b).max(initial=0.0))
     total = 1.0 + abs(value) + abs(lower)
+    residual = seen.Ax - b
     errors: dict[str, Any] = {
-        "e1": stable_norm(Ax - b) / largest,
-        "e2": distance_to_X / largest,
+        "e1": stable_norm(residual) / largest,
+        "e2": seen.distance_to_X / largest,
         "e3": 0.0,
         "e4": 0.0,
         "e5": (value - lower) / total,
-        "e6": (value + y @ Ax - least) / total,
+        "e6": (value + y @ seen.Ax - proof.value) / total,
     }
     return {name: float(error) for name, error in errors.items()}

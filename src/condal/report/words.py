@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
-from math import isfinite
+from math import inf, isfinite
 
 from condal.result import Result, Status
 
@@ -85,7 +85,7 @@ def proof(result: Result) -> list[str]:
             "on either side of this objective, but not beyond the bound."
         )
     sentences.append(f"The proof is by {certificate.how}. {_surely(certificate.failure)}")
-    if certificate.distance_to_X > 0:
+    if 0 < certificate.distance_to_X < inf:
         sentences.append(f"The point x lies at most {certificate.distance_to_X:.1g} outside X.")
     if result.reconstruction is not None:
         sentences.append(f"The point x was reconstructed from a sketch: {result.reconstruction}.")

@@ -117,6 +117,9 @@ def test_pieces_of_other_kinds_differ():
     assert all(len(each) == 1 for each in kinds)
 
 
+TURNS = np.array([[[0.0, -1.0], [1.0, 0.0]]] * 2)
+
+
 def problems(t: float) -> dict[str, Callable[[], Any]]:
     """Every application, one number of its data larger by t."""
     rng = np.random.default_rng(0)
@@ -152,6 +155,13 @@ def problems(t: float) -> dict[str, Callable[[], Any]]:
         "max_cut": lambda: made.max_cut(W),
         "max_k_cut": lambda: made.max_k_cut(W, 3),
         "phase_retrieval": lambda: made.phase_retrieval(y**2 + t, X),
+        "pose_graph": lambda: made.pose_graph(
+            made.RelativePoses([[0, 1], [1, 2]], TURNS, [[1.0, 2.0 + t], [0.0, 1.0]])
+        ),
+        "rotation_synchronisation": lambda: made.rotation_synchronisation(
+            [[0, 1], [1, 2]], TURNS, [1.0, 2.0 + t]
+        ),
+        "state_tomography": lambda: made.state_tomography([[3 + t, 4], [5, 6]], ["X", "Y"]),
         "portfolio": lambda: made.portfolio(X[2], Q=np.eye(3)),
         "quadratic_assignment": lambda: made.quadratic_assignment(W[:4, :4], W[1:, 1:]),
         "sign_synchronisation": lambda: made.sign_synchronisation(S),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice, pairwise, product
 from math import sqrt
 from typing import Literal
@@ -179,7 +178,6 @@ class _DecrRun:
     norms: Array
 
 
-@cache
 def _decr_runs(iterations: int) -> tuple[_DecrRun, ...]:
     """Run CGAL (decr.) without D_Y on each planted problem with each lam0."""
     runs = []

@@ -38,6 +38,11 @@ class Interpretation:
     seconds: float = 0.0
 
     @property
+    def has_trace(self) -> bool:
+        """Whether `trace` is known already."""
+        return not callable(self.__dict__["trace"])
+
+    @property
     def name(self) -> str:
         """The name of the program."""
         return self.program.name

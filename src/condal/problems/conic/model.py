@@ -98,7 +98,7 @@ class ConicModel(OwnDataProofs):
             The result; with a verdict, it is returned without a solve.
         """
         chosen = method is not None and not (isinstance(method, Plan) and not method.by_user)
-        if self.settled is not None and not chosen:
+        if self.settled is not None and not chosen and not self.has_trace:
             result = self._settled_result(self.settled, **options)
             if result is not None:
                 return result

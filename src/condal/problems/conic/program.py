@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,9 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import stored_rows
 from condal.runtime.arguments import finite_array, require_whole
+
+if TYPE_CHECKING:
+    from condal.certificates.cones import ConicForm
 
 MAX_ENTRY = 1e150  # its square does not overflow
 MAX_ASYMMETRY = 1e-12  # relative to the largest entry
@@ -126,6 +129,13 @@ class Program:
     def offsets(self) -> Any:
         """The index in x at which each block begins, followed by the length of x."""
         return np.concatenate([[0], np.cumsum([block.length for block in self.blocks])])
+
+    @cached_property
+    def form(self) -> ConicForm:
+        """The program, as a minimisation, in the form that proofs take."""
+        from condal.problems.conic.verified import form_of
+
+        return form_of(self)
 
     @cached_property
     def opposites(self) -> tuple[Indices, Indices]:

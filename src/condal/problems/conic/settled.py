@@ -12,7 +12,6 @@ import numpy as np
 
 from condal.certificates.certificate import Certificate, relative, relative_gap
 from condal.certificates.history import History, Row
-from condal.certificates.measures import linear_errors
 from condal.linalg.norms import row_norms, stable_norm
 from condal.linalg.points import Array
 from condal.methods.interior.engine import Proposal
@@ -23,7 +22,6 @@ from condal.problems.conic.proposed import folded_dual, point_of, refined, value
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.verified import bound_of
 from condal.result import Result, Status
-from condal.sets.boxes import Equal
 
 NEAR = 1e-5  # of the objective: a bound that serves usual tolerances
 WHY = "interior-point: the program is small, and its own data prove the bound"
@@ -31,7 +29,10 @@ WHY = "interior-point: the program is small, and its own data prove the bound"
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """A proposed point, and multipliers y that prove the bound `lower` on the minimum."""
+    """A proposed point, and multipliers y that prove the bound `lower` on the minimum.
+
+    Nothing is claimed about the distance of the point from X, which a bound on its trace defines.
+    """
 
     program: Program
     proposal: Proposal = field(repr=False)
@@ -100,18 +101,14 @@ class Settled:
         Ax = folded.scale * (program.A @ x)[folded.rows]
         attainable = min(1.0, float(row_norms(program.A).max(initial=0.0)) * stable_norm(x))
         unit = max(attainable or 1.0, K.distance(np.zeros(K.size)))
-        dimacs = {}
-        if isinstance(K, Equal):
-            least = self.lower + K.conjugate(w)
-            dimacs = linear_errors(K.b, Ax, sense * objective, w, self.lower, least)
         return Certificate(
             objective=objective,
             bound=sense * self.lower,
             infeasibility=K.distance(Ax) / unit,
             how=ON_OWN_DATA,
+            distance_to_X=inf,
+            inside=False,
             price=relative(abs(float(w @ K.normal_residual(Ax))), objective),
-            inside=True,
-            dimacs=dimacs,
         )
 
     def _history(self, certificate: Certificate, seconds: float) -> History:

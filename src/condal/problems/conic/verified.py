@@ -7,7 +7,6 @@ about a program of moderate size is issued only if `condal.certificates.conic` p
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from itertools import chain
 from math import inf
 from typing import Any
@@ -36,8 +35,12 @@ def verifiable(program: Program) -> bool:
     return int(program.offsets[-1]) <= MAX_LENGTH
 
 
-@lru_cache(maxsize=1)
 def conic_form(program: Program) -> ConicForm:
+    """Return the form of a program, which it keeps: see `form_of`."""
+    return program.form
+
+
+def form_of(program: Program) -> ConicForm:
     """Return the program, as a minimisation, in the form that proofs take.
 
     Matrices are triangles, whose entries off the diagonals, twice those of the program, are not

@@ -21,7 +21,7 @@ from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import regularised
 from condal.methods.surface.relaxation import Relaxation
 from condal.methods.surface.rows import SurfaceRows, cost_of
-from condal.problems.conic.model import conic_model
+from condal.problems.conic.modelling import conic_model
 from known import PLANTED, needs_data, random_graph
 from locations import DATA
 

@@ -18,7 +18,7 @@ from condal.cvxpy.options import Options
 from condal.cvxpy.solving import flat
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
-from condal.problems.conic.model import conic_model
+from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Program, trace_of
 from condal.runtime.time_limit import TimeLimit
 

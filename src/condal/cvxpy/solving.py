@@ -11,7 +11,8 @@ import numpy as np
 from condal.cvxpy.options import Options
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.problems.conic.model import ConicModel, conic_model
+from condal.problems.conic.model import ConicModel
+from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Program
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.report.progress import Progress

@@ -10,7 +10,7 @@ import pytest
 from condal.certificates.certificate import EvaluatedPoint, relative_price
 from condal.conic import Block, Program, conic_model
 from condal.lab.bench.conic.instances import member
-from condal.problems.conic import model as models
+from condal.problems.conic import modelling
 from condal.result import Status
 from condal.runtime.deferred import Deferred
 from condal.types import from_user
@@ -67,7 +67,7 @@ def test_no_trace_is_searched_for(monkeypatch):
         raise AssertionError("the trace was searched for")
 
     program = PROGRAMS[0]
-    monkeypatch.setattr(models, "bound_traces", fail)
+    monkeypatch.setattr(modelling, "bound_traces", fail)
     model = conic_model(program)
     assert model.solve(tol=1e-4).status is Status.SOLVED
     with pytest.raises(AssertionError, match="searched"):

@@ -19,7 +19,8 @@ from condal.certificates.conic import MAX_SIDE, proved_lower_bound, proves_infea
 from condal.certificates.proposals import proved_value
 from condal.linalg.norms import group_norms, stable_norm
 from condal.linalg.points import Array
-from condal.problems.conic.model import ConicModel, conic_model
+from condal.problems.conic.model import ConicModel
+from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Program
 from condal.problems.conic.solver_answer import SolverAnswer
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError

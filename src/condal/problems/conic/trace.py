@@ -1,7 +1,7 @@
 """Proved bounds on the traces of the parts of a program's solutions.
 
-In turn: rows that add up to the trace; a linear program over the rows that use only diagonals;
-phase one; phase one with the objective as a row, which bounds points up to an objective level.
+In turn: sums of rows; the interior-point engine's proposal, and what it proves; phase one; the same
+with the objective as a row, which bounds points up to an objective level.
 """
 
 from __future__ import annotations
@@ -14,14 +14,11 @@ from typing import Any
 import numpy as np
 
 from condal.driver.solve import solve
-from condal.linalg.points import Array
 from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal
 from condal.problems.conic import phases
 from condal.problems.conic.combinations import Combination, combine, traces
-from condal.problems.conic.exact import exact_trace, identity_weights
 from condal.problems.conic.folded import Part
-from condal.problems.conic.linear import diagonal_weights
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import (
     folded_dual,
@@ -34,6 +31,14 @@ from condal.problems.conic.proposed import (
 )
 from condal.problems.conic.rays import SIZE_GUESSES, Ray, find_boundary_ray, find_ray, point_size
 from condal.problems.conic.structure import Shape
+from condal.problems.conic.summed_rows import (
+    TRACE_OF_ZERO_PARTS,
+    by_rows,
+    by_single_parts,
+    impossible,
+    refuted_by_empty_row,
+    roomy_bound,
+)
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import (
     bound_near,
@@ -49,11 +54,9 @@ from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 LEVEL_GROWTH = 30.0  # factor on the room above the lowest level, if a level is too low
 MAX_LEVELS = 8
-MAX_SINGLE_PARTS = 64  # of which each is tried alone
 MAX_SEARCH_ITERS, MIN_SEARCH_ITERS = 5_000, 200  # of each solve of a search
 MAX_SEARCH_FLOPS = 1e12  # of each solve: few iterations, if each factorises large blocks
 TRIAL_TOL = 1e-2
-MIN_TRACE, TRACE_OF_ZERO_PARTS = 1e-9, 1e-3  # relative to the largest trace
 NO_SUCH_SUM = (
     "weighted constraints add up to a value that no point of the cone has, whatever its trace: "
     "proved with rounding accounted for"
@@ -140,7 +143,7 @@ def bound_traces(
         answer = None
         if proposal is not None and not search.time.is_over():
             answer = _by_proposal(shape, proofs, proposal)
-    answer = answer or _by_single_parts(shape, proofs)
+    answer = answer or by_single_parts(shape, proofs)
     if answer is not None:
         return answer
     if proposal is None:
@@ -167,12 +170,12 @@ def _by_search(shape: Shape, proofs: list[Combination], search: Search) -> Trace
             continue
         proofs.append(combine(shape, y, of_objective=of_objective))
         if proofs[-1].impossible:
-            return _impossible(proofs[-1], "by phase one")
+            return impossible(proofs[-1], "by phase one")
         bound = traces(proofs, count, 0.0 if of_objective else inf)
         if np.all(np.isfinite(bound)):
             if of_objective:
                 return _by_level(shape, proofs, search)
-            return _bound(bound, proofs, "constraints, weighted by phase one, bound it")
+            return roomy_bound(bound, proofs, "constraints, weighted by phase one, bound it")
     if search.time.is_over():
         raise _out_of_time(shape)
     search.tell("nothing bounds the trace: looking for an improving ray")
@@ -196,7 +199,7 @@ def first_answer(shape: Shape) -> TraceBound | Verdict | Proposal | None:
     program = shape.folded.program
     # A contradiction below the tolerance would not stop the engine.
     contradicts = program.b[np.diff(program.A.indptr) == 0].any()
-    refuted = _refuted_by_empty_row(shape) if contradicts else None
+    refuted = refuted_by_empty_row(shape) if contradicts else None
     if refuted is not None:
         return refuted
     if stacked_step_seconds(program.A, program.blocks) > SMALL_STEP_SECONDS:
@@ -229,7 +232,7 @@ def _by_proposal(
     if not np.all(np.isfinite(bounds)):
         return None
     how = "constraints and objective, weighted by an interior-point method, bound it"
-    return replace(_bound(bounds, more, how), level=level, proposal=proposal)
+    return replace(roomy_bound(bounds, more, how), level=level, proposal=proposal)
 
 
 def _proves_a_bound(program: Program, proposal: Proposal) -> bool:
@@ -283,87 +286,6 @@ def _out_of_time(shape: Shape) -> UnboundedTraceError:
     )
 
 
-def by_rows(shape: Shape) -> TraceBound | Verdict | list[Combination]:
-    """Return a bound or verdict from the rows as they are; else the combinations found."""
-    folded, count = shape.folded, len(shape.maps)
-    proofs: list[Combination] = []
-    refuted = _refuted_by_empty_row(shape)
-    if refuted is not None:
-        return refuted
-    y = identity_weights(folded)
-    if y is not None:
-        total = exact_trace(folded, y)
-        if total is not None and total > 0:
-            how = "constraints add up to the trace"
-            exact = Combination(y, np.ones(count), float(total))
-            traces_ = np.full(count, float(total))
-            return TraceBound(traces_, how, exact=count == 1, combinations=(exact,))
-        proofs.append(combine(shape, y))
-    else:
-        _add_diagonal(shape, proofs, tuple(range(count)))
-    return _summed(shape, proofs) or proofs
-
-
-def _by_single_parts(shape: Shape, proofs: list[Combination]) -> TraceBound | Verdict | None:
-    """Return a bound or verdict from rows that bound the traces of single parts."""
-    count = len(shape.maps)
-    if not 1 < count <= MAX_SINGLE_PARTS:
-        return None
-    for part in range(count):
-        _add_diagonal(shape, proofs, (part,))
-    return _summed(shape, proofs)
-
-
-def _add_diagonal(shape: Shape, proofs: list[Combination], parts: tuple[int, ...]) -> None:
-    """Add what rows that use only diagonals prove about the traces of some parts."""
-    weights = diagonal_weights(shape.folded, parts)
-    if weights is not None:
-        proofs.append(combine(shape, weights))
-
-
-def _summed(shape: Shape, proofs: list[Combination]) -> TraceBound | Verdict | None:
-    """Return the bound or the verdict that sums of rows prove."""
-    for proof in proofs:
-        if proof.impossible:
-            return _impossible(proof, "by a sum of rows")
-    bound = traces(proofs, len(shape.maps))
-    if np.all(np.isfinite(bound)):
-        return _bound(bound, proofs, "a sum of constraints bounds it")
-    return None
-
-
-def _refuted_by_empty_row(shape: Shape) -> Verdict | None:
-    empty_row = _empty_row(shape)
-    if empty_row is None or not empty_row.impossible:
-        return None
-    return _impossible(empty_row, "by a row without entries")
-
-
-def _empty_row(shape: Shape) -> Combination | None:
-    """Return the combination of a row without entries that requires a nonzero value."""
-    entries = sum(np.diff(part.A.indptr) for part in shape.folded.parts)
-    # The normal at 0 points from K to 0, so all of K is on its other side.
-    asked = shape.K.normal_residual(np.zeros(shape.K.size)) * (entries == 0)
-    return combine(shape, asked) if asked.any() else None
-
-
-def _bound(bounds: Array, proofs: list[Combination], how: str) -> TraceBound:
-    """Return the bound, with some room for parts that must be 0.
-
-    A domain needs a positive size; a size far below the others would give multipliers that rounding
-    spoils.
-    """
-    largest = float(bounds.max()) or 1.0
-    roomy = np.where(bounds > MIN_TRACE * largest, bounds, TRACE_OF_ZERO_PARTS * largest)
-    return TraceBound(roomy, how, combinations=tuple(proofs))
-
-
-def _impossible(proof: Combination, by: str) -> Verdict:
-    how = f"{by}: weighted constraints add up to a value that no point of the cone has, "
-    how += "whatever its trace"
-    return Verdict(Status.INFEASIBLE, how, y=proof.y)
-
-
 def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceBound:
     """Return an objective level that some feasible point is below, and the traces it allows.
 
@@ -373,14 +295,14 @@ def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceB
     how = "constraints and objective, weighted by phase one, bound it"
     if shape.K.distance(np.zeros(shape.K.size)) == 0.0:
         level = max(0.0, 1e-9 * abs(last.most))  # x = 0 is feasible, so better points are below
-        return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
+        return replace(roomy_bound(traces(proofs, count, level), proofs, how), level=level)
     lowest = -last.most
     norms = np.sqrt(sum(A.row_norms() ** 2 for A in shape.maps))
     distances = abs(shape.K.normal_residual(np.zeros(norms.size))) / np.where(norms > 0, norms, 1.0)
     room = 10.0 * float(distances.max()) * float(last.least.max())
     for _ in range(MAX_LEVELS):
         level = lowest + room
-        bound = replace(_bound(traces(proofs, count, level), proofs, how), level=level)
+        bound = replace(roomy_bound(traces(proofs, count, level), proofs, how), level=level)
         problem = shape.problem(bound.traces)
         result = solve(problem, tol=TRIAL_TOL, **search.limits)
         if result.status is Status.INTERRUPTED:
@@ -389,10 +311,10 @@ def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceB
         feasible = result.x is not None and result.infeasibility <= 2 * TRIAL_TOL
         if feasible and value <= lowest + LEVEL_MARGIN * room:
             level = value + max(value - lowest, 0.1 * abs(value))
-            return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
+            return replace(roomy_bound(traces(proofs, count, level), proofs, how), level=level)
         search.tell(f"no solution with an objective below {level:.3g}: trying a higher level")
         room *= LEVEL_GROWTH
         if search.time.is_over():  # a level that is too low would exclude all points
             level = lowest + LEVEL_GROWTH * room
-            return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
+            return replace(roomy_bound(traces(proofs, count, level), proofs, how), level=level)
     return replace(bound, reached=False)

@@ -19,7 +19,7 @@ from condal.lab.bench.peers.files import PROBLEM, SOLUTION, ProgramTask
 from condal.lab.bench.peers.interior import csdp_command, sdpa_command
 from condal.lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal
 from condal.lab.bench.peers.programs import ConeAnswer, clarabel_task, scs_task
-from condal.problems.conic.model import conic_model
+from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program
 from condal.result import Status
 

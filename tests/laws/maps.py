@@ -63,7 +63,9 @@ def _maps() -> Iterator[MapCase]:
     operator = aslinearoperator(random_symmetric(4, rng))
     yield MapCase("Diagonal", Diagonal(5), Matrices(5))
     yield MapCase("Diagonal, n = 1", Diagonal(1), Matrices(1))
-    yield MapCase("PauliProbabilities", PauliProbabilities(["XZ", "YY"]), Hermitians(4))
+    yield MapCase(
+        "PauliProbabilities, matrix-free", PauliProbabilities(["XZ", "YY"]), Hermitians(4)
+    )
     yield MapCase("BlockDiagonal", BlockDiagonal(2, 3), Matrices(6))
     yield MapCase("BlockDiagonal of one", BlockDiagonal(1, 2), Matrices(2))
     yield MapCase("RowSums", RowSums(5), Matrices(5))

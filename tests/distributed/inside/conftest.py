@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import tempfile
 from pathlib import Path
@@ -22,6 +23,12 @@ def pytest_runtest_makereport(item):
         team = Team()
         print(f"rank {team.rank}, {item.name}:\n{report.longreprtext}", file=sys.stderr, flush=True)
         team.comm.Abort(1)
+
+
+def pytest_unconfigure():
+    """Free objects of PETSc in reference cycles while MPI is there: Python's end has no order."""
+    gc.collect()
+    Team().comm.Barrier()
 
 
 @pytest.fixture(scope="session")

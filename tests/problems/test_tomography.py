@@ -33,7 +33,7 @@ def simulated(rho, bases, shots, seed=0):
 
 
 def by_cvxpy(model):
-    """The same problem, row by row, by an interior-point method."""
+    """Return the optimum that Clarabel finds, with each effect as a matrix."""
     d = model.dimension
     rho = cp.Variable((d, d), hermitian=True)
     rows = [condal.dense(model.A.adjoint(e).dense) for e in np.eye(model.counts.size)]

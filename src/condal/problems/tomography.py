@@ -134,7 +134,7 @@ class StateTomography:
 
     @property
     def least_squares(self) -> StateTomography:
-        """The same data with the loss "squares": its result is a good start for the likelihood."""
+        """The model with the loss "squares", whose solution is a good start for the likelihood."""
         return replace(self, loss="squares")
 
     @property

@@ -160,7 +160,7 @@ class Gram:
         return u
 
     def _damped_inverse(self, damping: float) -> Any:
-        """The same of J J' + damping I."""
+        """Return the preconditioner of J J' + damping I."""
         if self._damped[0] != damping:
             coupling, data = self.rows.coupling, self.matrix.data.copy()
             data[coupling.diagonal] += damping

@@ -45,7 +45,7 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
     text = re.sub(r"font: (?:\w+ )*?([\d.]+px) [^;\"]*", r"font-size: \1", text)
     text = re.sub(r"font-family: [^;\"]*;? ?", "", text)  # the page has its own
     text = re.sub(r' transform="rotate\(-0 [^"]*"', "", text)
-    text = re.sub(r'(?<= )(?:d|x|y|transform)="[^"]*"', _rounded, text)
+    text = rounded_coordinates(text)
     text = re.sub(r"\s*\n\s*", "\n", text).strip()
     box = re.search(r'viewBox="[^"]*"', text)
     assert box is not None
@@ -58,9 +58,13 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
     )
 
 
-def _rounded(attribute: re.Match[str]) -> str:
-    """Round to hundredths of a point, which is invisible."""
-    return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", attribute[0])
+def rounded_coordinates(svg: str) -> str:
+    """Round coordinates, but no text, to hundredths of a point: half the size, and invisible."""
+    return re.sub(r"<[a-z][^>]*>", _rounded, svg)
+
+
+def _rounded(tag: re.Match[str]) -> str:
+    return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", tag[0])
 
 
 def _own_ids(text: str, name: str) -> str:

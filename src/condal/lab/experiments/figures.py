@@ -5,7 +5,6 @@ Only this module of the experiments imports matplotlib.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
@@ -18,6 +17,7 @@ from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.study import Study, Tuned
 from condal.linalg.points import Array
+from condal.report.svg import rounded_coordinates
 
 mpl.use("Agg")
 from matplotlib import colormaps  # the backend must be chosen first
@@ -46,6 +46,7 @@ SETTINGS: Any = {
     "legend.fontsize": 7.5,
     "svg.hashsalt": "condal",  # makes the files reproducible
     "svg.fonttype": "none",  # text as text makes small files
+    "path.simplify_threshold": 0.5,  # points by which a curve may move
 }
 ROWS_PER_PAGE = 4  # as in the paper
 LEGEND_LINES = 16  # per column
@@ -211,7 +212,7 @@ def _save(figure: Figure, stem: Path, suffixes: Sequence[str]) -> list[Path]:
 
 
 def _svg(figure: Figure) -> str:
-    """Return the figure as SVG, with coordinates to a hundredth of a point: half the size."""
+    """Return the figure as SVG, with rounded coordinates."""
     text = StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
-    return re.sub(r"(\.\d\d)\d+", r"\1", text.getvalue())
+    return rounded_coordinates(text.getvalue())

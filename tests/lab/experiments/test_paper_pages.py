@@ -11,6 +11,7 @@ from benchmarks.paper_remarks import REMARKS, remark
 from condal.lab.experiments.catalogue import EXPERIMENTS
 from condal.lab.experiments.claims import ClaimVerdict
 from condal.lab.experiments.instances import FULL
+from condal.lab.experiments.stored import read_study
 from locations import ROOT
 
 PAGES = [ROOT / "docs" / name for name in ("paper.md", "paper-trials.md")]
@@ -31,6 +32,19 @@ def test_the_tables_are_those_of_the_stored_results():
 
 def test_every_instance_is_stored():
     assert {path.stem for path in paper.STORED.glob("*.json")} == {*FULL, paper.MEASURED}
+
+
+@pytest.mark.parametrize("name", sorted(FULL))
+def test_the_stored_trials_are_those_of_a_full_run(name):
+    assert read_study(paper.STORED / f"{name}.json").budget.calls == paper.PLANS[name].full.calls
+
+
+@pytest.mark.parametrize("name", ["maxcut-gset", "maxcut-small", "clustering", "geneig"])
+def test_a_figure_names_the_best_parameters_in_full(name):
+    figure = (paper.STORED / f"{name}.svg").read_text(encoding="utf-8")
+    for study in paper.studies(EXPERIMENTS[name]):
+        for method in study.tuned.values():
+            assert f">{method.label}</text>" in figure
 
 
 def test_every_table_and_figure_is_on_a_page():

@@ -60,7 +60,7 @@ def rate_instances(ranks: tuple[int, ...] = tuple(SIDES)) -> list[RateInstance]:
 def _diagonal(rank: int, strict: bool, rng: np.random.Generator) -> RateInstance:
     """Fix the diagonal, as max-cut does; the multiples of 1 in y act on nothing but the trace."""
     R = _unit_rows(rng, rank)
-    n = R.shape[0]
+    n = len(R)
     y = rng.standard_normal(n)
     Z = _slack(R, strict, rng)
     return _psd("diagonal", strict, R, Z, Diagonal(n), Equal(np.ones(n)), y - y.mean())
@@ -69,7 +69,7 @@ def _diagonal(rank: int, strict: bool, rng: np.random.Generator) -> RateInstance
 def _box(rank: int, strict: bool, rng: np.random.Generator) -> RateInstance:
     """Bound the diagonal from above; every second bound is active."""
     R = _unit_rows(rng, rank)
-    n = R.shape[0]
+    n = len(R)
     R[::2] *= 0.7
     y = rng.uniform(0.5, 2.0, n)
     y[::2] = 0.0
@@ -82,7 +82,7 @@ def _box(rank: int, strict: bool, rng: np.random.Generator) -> RateInstance:
 def _inner(rank: int, strict: bool, rng: np.random.Generator) -> RateInstance:
     """Fix inner products with random symmetric matrices."""
     R = _unit_rows(rng, rank)
-    n = R.shape[0]
+    n = len(R)
     Z = _slack(R, strict, rng)
     rows = [B + B.T for B in rng.standard_normal((2 * n // 3, n, n))]
     return _psd("inner", strict, R, Z, *_fixed(rows, R @ R.T), rng.standard_normal(len(rows)))
@@ -116,7 +116,7 @@ def _simplex(rank: int, strict: bool, rng: np.random.Generator) -> RateInstance:
     B = rng.standard_normal((2 * n, n))
     Q = B.T @ B / n
     rows = rng.standard_normal((n // 4, n))
-    y = rng.standard_normal(rows.shape[0])
+    y = rng.standard_normal(len(rows))
     c = z - rows.T @ y - Q @ x
     problem = Problem.of(f=Quadratic(Q, c), X=Simplex(n), A=Matrix(rows), K=Equal(rows @ x))
     optimum = float(x @ (0.5 * (Q @ x) + c))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ class RatePlan:
     lam0: tuple[float, ...]
 
 
-FULL = RatePlan((1, 2, 3), 10_000, (0.1, 1.0, 10.0))
+FULL = RatePlan((1, 2, 3), 4_000, (0.1, 1.0, 10.0))
 QUICK = RatePlan((1,), 300, (1.0,))
 
 
@@ -129,7 +130,7 @@ def _distance_to_face(s: Any, face: Array | None) -> float:
 def _peaks(k: Array, values: Array) -> list[float]:
     """Return the largest value of each part of a decade of k."""
     parts = np.floor(PARTS_PER_DECADE * np.log10(k) + 1e-9).astype(int)
-    parts = np.minimum(parts, parts[-1] - 1)  # the last k begins a part of its own
+    parts = np.minimum(parts, parts[-1] - 1)  # the last part is not whole
     return [float(f"{values[parts == part].max():.3g}") for part in range(parts[-1] + 1)]
 
 
@@ -145,10 +146,11 @@ def measure_all(plan: RatePlan, section: Path, workers: Workers, watch: Watch) -
     known = {(run.pair, run.strict) for run in runs}
     desk = Desk(workers)
 
-    def keep(what: str, began: float, future: Future[Any]) -> None:
-        runs.extend(future.result())
+    def keep(what: str, future: Future[Any]) -> None:
+        measured, seconds = future.result()
+        runs.extend(measured)
         write_runs(runs, path)
-        watch.done(what, time.perf_counter() - began, None)
+        watch.done(what, seconds, None)
 
     def requests() -> Iterator[Any]:
         for instance in rate_instances(plan.ranks):
@@ -157,19 +159,21 @@ def measure_all(plan: RatePlan, section: Path, workers: Workers, watch: Watch) -
                 watch.found(what)
                 continue
             watch.asked(what)
-            done = partial(keep, what, time.perf_counter())
-            yield partial(desk.ask, done, measure_instance, instance, plan)
+            yield partial(desk.ask, partial(keep, what), measure_instance, instance, plan)
 
     desk.go(requests())
     write_runs(runs, path)
     return runs
 
 
-def measure_instance(instance: RateInstance, plan: RatePlan) -> list[RateRun]:
-    """Run every method with every lam0 on an instance."""
-    return [
-        measure(instance, method, lam0, plan.iterations) for method in METHODS for lam0 in plan.lam0
+def measure_instance(instance: RateInstance, plan: RatePlan) -> tuple[list[RateRun], float]:
+    """Run every method with every lam0 on an instance; return the runs and the seconds."""
+    began = time.perf_counter()
+    runs = [
+        measure(instance, method, lam0, plan.iterations)
+        for method, lam0 in product(METHODS, plan.lam0)
     ]
+    return runs, time.perf_counter() - began
 
 
 def write_runs(runs: list[RateRun], path: Path) -> None:

@@ -112,7 +112,7 @@ def within(
         }
         pooled = [value for values in parts.values() for value in values]
         measured = "; ".join(
-            f"{_residual(residual)}{f' of {label(name)}' if len(methods) > 1 else ''}: "
+            f"{RESIDUAL_LABELS[residual]}{f' of {label(name)}' if len(methods) > 1 else ''}: "
             f"{spread(values)}"
             for (name, residual), values in parts.items()
         )
@@ -184,10 +184,6 @@ def _claim(text: str, measured: str, complies: Sequence[bool]) -> PaperClaim:
         verdict = ClaimVerdict.of(share >= MOST)
     count = f"{sum(complies)} of {len(complies)} slopes"
     return PaperClaim("6", text, f"{count}; {measured}", verdict, "planted")
-
-
-def _residual(name: str) -> str:
-    return RESIDUAL_LABELS[name]
 
 
 RESIDUAL_LABELS = {

@@ -88,9 +88,11 @@ experiments-quick: .venv/installed
 experiments: .venv/installed
 	$(BIN)/condal experiment all --out out $(if $(DATA),--data $(DATA))
 
-# The tables and figures of docs/paper.md, from the stored results; FROM=out stores those of `out` first.
+# The tables and figures of docs/paper.md and docs/rates.md, from the stored results; FROM=out stores
+# those of `out` first.
 paper: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.paper $(FROM)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.rates $(FROM)
 
 # The pictures of docs/gallery.md, each by its own example in full; in minutes.
 gallery: .venv/installed

@@ -2,7 +2,7 @@
 
 With the FOLDER of `condal experiment all`, its results are stored in compact form in
 `benchmarks/results/paper`. The tables and figures of docs/paper.md and docs/paper-trials.md are
-then made from the stored results.
+then made from the stored results. `benchmarks.rates` does the same for docs/rates.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from condal.lab.markdown import markdown
 
 STORED = Path(__file__).parent / "results" / "paper"
 MEASURED = "guarantees"  # the experiment without instances: its claims are stored as they are
-PLANS = {plan.name: plan for experiment in EXPERIMENTS.values() for plan in experiment.plans}
+PAPER = {name: experiment for name, experiment in EXPERIMENTS.items() if name != "rates"}
+PLANS = {plan.name: plan for experiment in PAPER.values() for plan in experiment.plans}
 
 
 def store(folder: str, to: Path = STORED) -> None:
@@ -58,16 +59,14 @@ def claims(experiment: Experiment, stored: Path = STORED) -> list[PaperClaim]:
 
 def tables(stored: Path = STORED) -> dict[str, str]:
     """Return the tables of the pages by file name."""
-    by_experiment = {name: claims(experiment, stored) for name, experiment in EXPERIMENTS.items()}
+    by_experiment = {name: claims(experiment, stored) for name, experiment in PAPER.items()}
     distinct = {(c.text, c.instance): c for listed in by_experiment.values() for c in listed}
-    everything = {
-        study.instance: study for e in EXPERIMENTS.values() for study in studies(e, stored)
-    }
+    everything = {study.instance: study for e in PAPER.values() for study in studies(e, stored)}
     pages = {f"claims-{name}.md": _claims(listed) for name, listed in by_experiment.items()}
     pages["claims.md"] = _overview(list(distinct.values()))
     pages["criteria.md"] = "\n".join(f"* {line}" for line in paper.CRITERIA) + "\n"
     pages["instances.md"] = _instances(list(everything.values()))
-    for name, experiment in EXPERIMENTS.items():
+    for name, experiment in PAPER.items():
         if experiment.plans:
             pages[f"methods-{name}.md"] = _methods(studies(experiment, stored))
     return pages
@@ -128,7 +127,7 @@ def draw_figures(to: Path = STORED, stored: Path = STORED) -> Iterator[Path]:
     """Draw the figures as SVG, and yield their paths."""
     from condal.lab.experiments.figures import draw
 
-    for name, experiment in EXPERIMENTS.items():
+    for name, experiment in PAPER.items():
         shown = studies(experiment, stored)
         if shown:
             yield from draw(experiment.layout, shown, to / name, (".svg",))

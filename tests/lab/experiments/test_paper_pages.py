@@ -8,7 +8,6 @@ import pytest
 from benchmarks import paper
 from benchmarks.paper_remarks import REMARKS, remark
 
-from condal.lab.experiments.catalogue import EXPERIMENTS
 from condal.lab.experiments.claims import ClaimVerdict
 from condal.lab.experiments.instances import FULL
 from condal.lab.experiments.stored import read_study
@@ -21,7 +20,7 @@ MAX_SVG_BYTES = 200_000
 @pytest.fixture(scope="module")
 def listed():
     """Every claim of every experiment, from the stored curves."""
-    return [claim for experiment in EXPERIMENTS.values() for claim in paper.claims(experiment)]
+    return [claim for experiment in paper.PAPER.values() for claim in paper.claims(experiment)]
 
 
 def test_the_tables_are_those_of_the_stored_results():

@@ -5,24 +5,35 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 from typing import Literal, Protocol
 
 from condal.errors import ProblemError
-from condal.lab.experiments import guarantees, paper, rivals
+from condal.lab.experiments import guarantees, paper, rate_claims, rates, rivals
 from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.instances import SPECTRA, Instance, build
 from condal.lab.experiments.run import ExperimentCase
 from condal.lab.experiments.study import NotRun, Study
 from condal.lab.experiments.trial import TrialBudget
+from condal.sweeps.progress import Watch
+from condal.sweeps.workers import Workers
 
 Layout = Literal["best", "trials", "atoms"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Claims with their verdicts, and the paths of the figures that were drawn."""
+
+    claims: list[PaperClaim]
+    figures: tuple[Path, ...] = ()
 
 
 class Measure(Protocol):
     """Measurements that need no instance."""
 
-    def __call__(self, *, quick: bool) -> list[PaperClaim]:
-        """Return claims with their verdicts."""
+    def __call__(self, *, quick: bool, section: Path, workers: Workers, watch: Watch) -> Measured:
+        """Measure; results that are kept, and figures, go to the section's folder."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +65,31 @@ class Experiment:
     tests: tuple[paper.Test, ...] = ()
     remarks: tuple[str, ...] = ()
     measure: Measure | None = None
+    criteria: tuple[str, ...] = paper.CRITERIA
 
     def instances(self, quick: bool, data: str | None) -> list[Instance]:
         """Build the instances of the plans, or their stand-ins."""
         return [build(plan.name, data, quick=quick) for plan in self.plans]
 
-    def claims(self, studies: list[Study], *, quick: bool = False) -> list[PaperClaim]:
-        """Apply every test to every instance that has its methods, and make the measurements."""
+    def claims(self, studies: list[Study]) -> list[PaperClaim]:
+        """Apply every test to every instance that has its methods."""
         claims = []
         for study, test in product(studies, self.tests):
             with suppress(NotRun):
                 claims.append(test(study))
-        return claims if self.measure is None else [*claims, *self.measure(quick=quick)]
+        return claims
+
+
+def _measure_guarantees(*, quick: bool, **_: object) -> Measured:
+    return Measured(guarantees.measure_all(quick=quick))
+
+
+def _measure_rates(*, quick: bool, section: Path, workers: Workers, watch: Watch) -> Measured:
+    plan = rates.QUICK if quick else rates.FULL
+    runs = rates.measure_all(plan, section, workers, watch)
+    from condal.lab.experiments.rate_figure import draw  # imports matplotlib
+
+    return Measured(rate_claims.expectations(runs), tuple(draw(runs, section / "rates")))
 
 
 # A full trial ends after its oracle calls, so its curve does not depend on the machine; a quick one
@@ -201,7 +225,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "guarantees",
             "the theorem and the dual steps, on planted problems",
-            measure=guarantees.measure_all,
+            measure=_measure_guarantees,
+        ),
+        Experiment(
+            "rates",
+            "rates beyond 1/sqrt(k), with and without strict complementarity",
+            measure=_measure_rates,
+            criteria=rate_claims.CRITERIA,
         ),
     )
 }

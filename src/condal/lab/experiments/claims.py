@@ -64,7 +64,7 @@ def page(
             [(c.instance, c.text, c.where, c.measured, f"**{c.verdict.value}**") for c in claims],
         ),
         "## Definitions",
-        "The criteria are the same for every run; they are in `condal.lab.experiments.paper`:",
+        "The criteria are the same for every run:",
         "\n".join(f"* {line}" for line in criteria),
     ]
     if studies:

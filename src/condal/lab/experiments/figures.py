@@ -1,6 +1,6 @@
 """Figures in the paper's layout: objective residual and feasibility gap against lmo calls.
 
-Only this module of the experiments imports matplotlib.
+Only this module and `rate_figure` of the experiments import matplotlib.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def draw(
     with mpl.rc_context(SETTINGS):
         if layout == "trials":
             pages = [
-                _save(_trials(study, names), stem.with_name(f"{stem.name}-{number}"), suffixes)
+                save(_trials(study, names), stem.with_name(f"{stem.name}-{number}"), suffixes)
                 for study in studies
                 for number, names in enumerate(_pages(list(study.tuned)), start=1)
             ]
             return [path for page in pages for path in page]
-        return _save(_best(studies, atoms=layout == "atoms"), stem, suffixes)
+        return save(_best(studies, atoms=layout == "atoms"), stem, suffixes)
 
 
 def _best(studies: Sequence[Study], *, atoms: bool) -> Figure:
@@ -201,7 +201,8 @@ def _pages(names: list[str]) -> list[list[str]]:
     return [names[i : i + ROWS_PER_PAGE] for i in range(0, len(names), ROWS_PER_PAGE)]
 
 
-def _save(figure: Figure, stem: Path, suffixes: Sequence[str]) -> list[Path]:
+def save(figure: Figure, stem: Path, suffixes: Sequence[str]) -> list[Path]:
+    """Save a figure under each suffix."""
     paths = [stem.with_name(f"{stem.name}{suffix}") for suffix in suffixes]
     for path in paths:
         if path.suffix == ".svg":

@@ -122,7 +122,7 @@ def _bound_ratios(
     half = 1.0 if sigma == "const" else 0.5
     square, rows = half * D_X**2, []
     method = CGAL(lam0, eta=eta, sigma=rule, tol=Exact(), D_Y=D_Y)
-    for state in _states(problem, method, iterations):
+    for state in states(problem, method, iterations):
         root = sqrt(state.k + 1)  # the state after iteration k holds x_{k+1}
         residual = state.value - truth.optimum
         gap = problem.h.distance(state.Ax)
@@ -183,9 +183,9 @@ def _decr_runs(iterations: int) -> tuple[_DecrRun, ...]:
     runs = []
     for kind, lam0 in CASES:
         method = CGAL(lam0, sigma=Decr(), tol=Exact())
-        states = list(_states(planted(kind).problem, method, iterations))
-        d = [np.linalg.norm(b.y - a.y) / b.sigma for a, b in pairwise(states)]
-        norms = [np.linalg.norm(state.y) for state in states[1:]]
+        visited = list(states(planted(kind).problem, method, iterations))
+        d = [np.linalg.norm(b.y - a.y) / b.sigma for a, b in pairwise(visited)]
+        norms = [np.linalg.norm(state.y) for state in visited[1:]]
         runs.append(_DecrRun(np.arange(2.0, iterations + 1), np.array(d), np.array(norms)))
     return tuple(runs)
 
@@ -212,12 +212,13 @@ def upd_depends_on_scale(iterations: int) -> PaperClaim:
 def _upd_merit(scale: float, eps: float, iterations: int) -> float:
     truth = planted("point")
     scaled = replace(truth.problem, f=truth.problem.f.scaled(scale))
-    *_, last = _states(scaled, UPD(eps), iterations)
+    *_, last = states(scaled, UPD(eps), iterations)
     residual = abs(last.value / scale - truth.optimum) / abs(truth.optimum)
     return max(residual, truth.problem.h.distance(last.Ax) / sqrt(SIDE))
 
 
-def _states(problem: Problem, method: Method, iterations: int) -> Iterator[State]:
+def states(problem: Problem, method: Method, iterations: int) -> Iterator[State]:
+    """Run a method, and yield its first states."""
     x = Atoms() if method.keeps == "atoms" else Dense()
     return islice(method.iterates(problem, x), iterations)
 

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from condal.io.formats.writing import write_text
-from condal.lab.experiments import claims, paper
-from condal.lab.experiments.catalogue import EXPERIMENTS, Experiment
+from condal.lab.experiments import claims
+from condal.lab.experiments.catalogue import EXPERIMENTS, Experiment, Measured
 from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.data import find
 from condal.lab.experiments.folder import ExperimentFolder
@@ -65,18 +65,22 @@ def produce(
     from condal.lab.experiments.figures import draw
 
     figures = draw(experiment.layout, studies, section / experiment.name) if studies else []
-    checked = experiment.claims(studies, quick=quick)
+    measured = Measured([])
+    if experiment.measure is not None:
+        measured = experiment.measure(quick=quick, section=section, workers=workers, watch=watch)
+    checked = [*experiment.claims(studies), *measured.claims]
     text = claims.page(
         name,
         experiment.title,
         studies,
         checked,
-        criteria=paper.CRITERIA,
+        criteria=experiment.criteria,
         remarks=experiment.remarks,
         quick=quick,
     )
     write_text(section / "claims.md", [text])
-    return ExperimentReport(tuple(figures), section / "claims.md", tuple(checked))
+    drawn = (*figures, *measured.figures)
+    return ExperimentReport(drawn, section / "claims.md", tuple(checked))
 
 
 def _instances(name: str, quick: bool, data: str | None) -> list[Instance]:

@@ -41,7 +41,7 @@ def test_the_stored_trials_are_those_of_a_full_run(name):
 @pytest.mark.parametrize("name", ["maxcut-gset", "maxcut-small", "clustering", "geneig"])
 def test_a_figure_names_the_best_parameters_in_full(name):
     figure = (paper.STORED / f"{name}.svg").read_text(encoding="utf-8")
-    for study in paper.studies(EXPERIMENTS[name]):
+    for study in paper.studies(paper.PAPER[name]):
         for method in study.tuned.values():
             assert f">{method.label}</text>" in figure
 

@@ -154,7 +154,7 @@ class Slepc:
         monitor to this object.
         """
         if self._solver is not None:
-            self._solver, self._shell.V = None, None
+            self._solver, self._shell.V, self._shell.halt = None, None, None
             self._ending()
 
     def _note(self, eps: Any, restart: int, converged: int, values: Any, errors: Any) -> None:
@@ -200,5 +200,7 @@ class _Shell:
             try:
                 product = self.V @ v
             except Cancelled as halt:
-                self.halt = halt
+                # The frames of the traceback hold `mat`. It would outlive the solver, and PETSc
+                # would call Python to destroy it when Python has ended.
+                self.halt = halt.with_traceback(None)
         y.getArray()[:] = product.local

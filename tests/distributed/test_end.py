@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 import ranks
 
 pytestmark = ranks.needed
 
-STOPPED = """
+JOB = """
 import numpy as np
 
 from condal.distributed import Team
@@ -34,12 +35,16 @@ try:
 except Cancelled as error:
     held = error
 assert abs(oracle.smallest(V, 1e-6).value) < 1e-6
-oracle.release()
 """
 
 
-def test_an_error_that_stopped_an_oracle_may_be_held_to_the_end(tmp_path):
-    script = tmp_path / "stopped.py"
-    script.write_text(STOPPED)
+@pytest.mark.parametrize(
+    "last",
+    ["oracle.release()", "held = [oracle]; held.append(held); del oracle"],
+    ids=["an error that stopped an oracle", "an oracle in a cycle"],
+)
+def test_it_may_be_held_to_the_end(last, tmp_path):
+    script = tmp_path / "held.py"
+    script.write_text(JOB + last)
     ended = ranks.run(2, script)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from condal.distributed import max_cut
+from condal.distributed.engine import engine
 from condal.distributed.oracle import Slepc
 from condal.runtime.cancellation import Cancelled, Deadline
 
@@ -55,3 +56,12 @@ def test_one_that_was_told_to_stop_is_let_go(team, V):
     del oracle
     gc.collect()
     assert shell() is None  # a matrix of PETSc that is alive holds it
+
+
+def test_one_that_was_never_released_is_let_go(team, V):
+    oracle = Slepc(N, team=team)
+    oracle.smallest(V, 1e-9)
+    shell = weakref.ref(oracle._shell)
+    del oracle
+    engine().PETSc.garbage_cleanup(team.comm)
+    assert shell() is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 import sys
 from dataclasses import dataclass
@@ -37,6 +38,16 @@ class Engine:
         versions = {name: ".".join(map(str, number)) for name, number in numbers.items()}
         return {**versions, "mpi": self.MPI.Get_library_version().split("\n")[0].strip("\0 ,")}
 
+    def end(self) -> None:
+        """End SLEPc and PETSc, on all ranks at once, while Python runs.
+
+        Their modules would do it when Python has ended. PETSc would then crash when it calls Python
+        to destroy a matrix that is written in Python.
+        """
+        self.PETSc.garbage_cleanup()  # PETSc's own end waits forever where one rank has no garbage
+        self.SLEPc._finalize()
+        self.PETSc._finalize()
+
 
 @cache
 def engine() -> Engine:
@@ -57,6 +68,7 @@ def engine() -> Engine:
             "condal.distributed needs a PETSc with real numbers in double precision, but this one "
             f"has {modules.PETSc.ScalarType.__name__}: set PETSC_DIR to another, or {INSTALL}"
         )
+    atexit.register(modules.end)
     return modules
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import cached_property
 from math import sqrt
 from typing import Any
-from weakref import finalize
 
 import numpy as np
 
@@ -41,7 +40,6 @@ class Slepc:
         _require_counted(n, self.basis)
         self._solver: Any = None
         self._shell = _Shell(team)
-        self._ritz: list[float] = []  # the values at the last restart
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
         """Return the smallest eigenpair, with an estimated error of the value of at most tol."""
@@ -59,7 +57,8 @@ class Slepc:
         residual = max(sqrt(ASSUMED_SEPARATION * size * wanted), rounding)
         for _ in range(MAX_RUNS):
             pair = self._solved(start, residual)
-            separation = self._ritz[1] - self._ritz[0] if len(self._ritz) > 1 else size
+            ritz = self._shell.ritz
+            separation = ritz[1] - ritz[0] if len(ritz) > 1 else size
             error = min(pair.residual, pair.residual**2 / max(separation, rounding))
             if error <= wanted or residual <= rounding:
                 break
@@ -119,7 +118,6 @@ class Slepc:
             eps.solve()
         except BaseException:  # from a product: SLEPc was interrupted and cannot be destroyed
             self._solver = None
-            self._ending.detach()
             eps.incRef()
             raise
         if self._shell.halt is not None:
@@ -141,24 +139,16 @@ class Slepc:
             # For small matrices, which all ranks have, the factors of the first rank count.
             eps.getDS().setParallel(SLEPc.DS.ParallelType.SYNCHRONIZED)
             eps.setConvergenceTest(SLEPc.EPS.Conv.ABS)
-            eps.setMonitor(self._note)
+            eps.setMonitor(self._shell.note)
             self._solver = eps, mat.createVecRight()
-            # Before Python ends, because PETSc would still call the shell later.
-            self._ending = finalize(self, _destroy, *self._solver, mat)
         return self._solver
 
     def release(self) -> None:
-        """Free its vectors on all ranks at once; they are allocated again when needed.
-
-        Nothing else frees them while the process lives: the finaliser refers to them, and their
-        monitor to this object.
-        """
+        """Free its vectors on all ranks at once; they are allocated again when needed."""
         if self._solver is not None:
-            self._solver, self._shell.V = None, None
-            self._ending()
-
-    def _note(self, eps: Any, restart: int, converged: int, values: Any, errors: Any) -> None:
-        self._ritz = sorted(value.real for value in values)
+            for item in self._solver:
+                item.destroy()
+            self._solver, self._shell.V, self._shell.halt = None, None, None
 
 
 def _require_counted(n: int, basis: int) -> None:
@@ -174,13 +164,8 @@ def _require_counted(n: int, basis: int) -> None:
         )
 
 
-def _destroy(*objects: Any) -> None:
-    for item in objects:
-        item.destroy()
-
-
 class _Shell:
-    """V as a PETSc shell matrix.
+    """V as a PETSc shell matrix, and the monitor of its solver.
 
     A cancellation, which all ranks see at once, is raised only after SLEPc has returned; to leave
     it in the middle of its work would break it. The identity takes the place of V, so SLEPc ends
@@ -191,6 +176,7 @@ class _Shell:
         self.team = team
         self.V: Symmetric | None = None
         self.halt: Cancelled | None = None
+        self.ritz: list[float] = []  # the values at the last restart
 
     def mult(self, mat: Any, x: Any, y: Any) -> None:
         assert self.V is not None
@@ -200,5 +186,10 @@ class _Shell:
             try:
                 product = self.V @ v
             except Cancelled as halt:
-                self.halt = halt
+                # The frames of the traceback hold `mat`. It would outlive the solver, and PETSc
+                # would call Python to destroy it when Python has ended.
+                self.halt = halt.with_traceback(None)
         y.getArray()[:] = product.local
+
+    def note(self, eps: Any, restart: int, converged: int, values: Any, errors: Any) -> None:
+        self.ritz = sorted(value.real for value in values)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from condal.distributed import max_cut
+from condal.distributed.engine import engine
 from condal.distributed.oracle import Slepc
 from condal.runtime.cancellation import Cancelled, Deadline
 
@@ -26,14 +30,38 @@ class Stopping:
         return self.V @ v
 
 
-@pytest.mark.parametrize("error", [Cancelled(Deadline(), asked=True), MemoryError()], ids=repr)
-def test_it_works_again(error, team):
+@pytest.fixture
+def V(team):
     rng = np.random.default_rng(1)
     half = sp.csr_array(np.triu(rng.random((N, N)) < 0.2, 1).astype(float))
     begin, end = team.range(N)
-    V = max_cut(sp.csr_array((half + half.T)[begin:end]), team).problem.f.C
+    return max_cut(sp.csr_array((half + half.T)[begin:end]), team).problem.f.C
+
+
+@pytest.mark.parametrize("error", [Cancelled(Deadline(), asked=True), MemoryError()], ids=repr)
+def test_it_works_again(error, team, V):
     oracle = Slepc(N, team=team)
     value = oracle.smallest(V, 1e-9).value
     with pytest.raises(type(error)):
         oracle.smallest(Stopping(V, error), 1e-9)
     assert oracle.smallest(V, 1e-9).value == pytest.approx(value, abs=1e-8)
+
+
+def test_one_that_was_told_to_stop_is_let_go(team, V):
+    oracle = Slepc(N, team=team)
+    with pytest.raises(Cancelled):
+        oracle.smallest(Stopping(V, Cancelled(Deadline(), asked=True)), 1e-9)
+    oracle.release()
+    shell = weakref.ref(oracle._shell)
+    del oracle
+    gc.collect()
+    assert shell() is None  # a matrix of PETSc that is alive holds it
+
+
+def test_one_that_was_never_released_is_let_go(team, V):
+    oracle = Slepc(N, team=team)
+    oracle.smallest(V, 1e-9)
+    shell = weakref.ref(oracle._shell)
+    del oracle
+    engine().PETSc.garbage_cleanup(team.comm)
+    assert shell() is None

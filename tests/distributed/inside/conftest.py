@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-import os
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from condal.distributed.engine import engine
 from condal.distributed.team import Team
 
 sys.path.append(str(Path(__file__).parents[2] / "faults"))  # for its cells
@@ -25,29 +22,6 @@ def pytest_runtest_makereport(item):
         team = Team()
         print(f"rank {team.rank}, {item.name}:\n{report.longreprtext}", file=sys.stderr, flush=True)
         team.comm.Abort(1)
-
-
-ended = []  # the exit status
-
-
-def pytest_sessionfinish(exitstatus):
-    ended.append(int(exitstatus))
-
-
-def pytest_unconfigure():
-    """End MPI in step and the process at once.
-
-    With more processes than cores the libraries crashed in some ends of Python, after all checks.
-    """
-    gc.collect()
-    Team().comm.Barrier()
-    modules = engine()
-    modules.SLEPc._finalize()
-    modules.PETSc._finalize()
-    modules.MPI.Finalize()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(ended[-1] if ended else 0)
 
 
 @pytest.fixture(scope="session")

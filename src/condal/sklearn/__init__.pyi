@@ -1,0 +1,1 @@
+from condal.sklearn.kmeans import SDPKMeans as SDPKMeans

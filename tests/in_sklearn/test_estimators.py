@@ -15,11 +15,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import condal
 from condal.errors import MissingExtra
 from condal.sklearn import (
+    SDPGraphClustering,
     SDPKMeans,
 )
 
 ESTIMATORS = [
     SDPKMeans(n_clusters=3),
+    SDPGraphClustering(n_clusters=3, tol=1e-2),
+    SDPGraphClustering(n_clusters=3, affinity="nearest_neighbors", n_neighbors=4, tol=1e-2),
 ]
 EACH = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 

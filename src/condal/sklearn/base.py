@@ -61,3 +61,13 @@ def require_samples(n: int, n_clusters: int | None) -> None:
     """Raise ValueError if there are fewer samples than clusters."""
     if n_clusters is not None and n < n_clusters:
         raise ValueError(f"n_samples={n} should be >= n_clusters={n_clusters}: some would be empty")
+
+
+def shortfall(value: float, bound: float) -> float:
+    """Return 1 - value / bound, the proved relative distance below the largest possible value.
+
+    It is inf if the bound is not positive, unless the value reaches the bound.
+    """
+    if value >= bound:
+        return 0.0
+    return 1 - value / bound if bound > 0 else float("inf")

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import condal
 from condal.errors import MissingExtra
 from condal.sklearn import (
+    MatrixCompletionImputer,
     SDPGraphClustering,
     SDPKMeans,
 )
@@ -23,6 +24,7 @@ ESTIMATORS = [
     SDPKMeans(n_clusters=3),
     SDPGraphClustering(n_clusters=3, tol=1e-2),
     SDPGraphClustering(n_clusters=3, affinity="nearest_neighbors", n_neighbors=4, tol=1e-2),
+    MatrixCompletionImputer(),
 ]
 EACH = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 
@@ -95,5 +97,5 @@ def _fitted(estimator, X, **parameters):
 
 
 def _value(fitted):
-    names = {SDPKMeans: "inertia_"}
+    names = {SDPKMeans: "inertia_", MatrixCompletionImputer: "loss_"}
     return getattr(fitted, names.get(type(fitted), "value_"))

@@ -1,2 +1,3 @@
 from condal.sklearn.graph_clustering import SDPGraphClustering as SDPGraphClustering
+from condal.sklearn.imputer import MatrixCompletionImputer as MatrixCompletionImputer
 from condal.sklearn.kmeans import SDPKMeans as SDPKMeans

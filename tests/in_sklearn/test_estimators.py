@@ -18,6 +18,7 @@ from condal.sklearn import (
     MatrixCompletionImputer,
     SDPGraphClustering,
     SDPKMeans,
+    SDPSparsePCA,
 )
 
 ESTIMATORS = [
@@ -25,6 +26,7 @@ ESTIMATORS = [
     SDPGraphClustering(n_clusters=3, tol=1e-2),
     SDPGraphClustering(n_clusters=3, affinity="nearest_neighbors", n_neighbors=4, tol=1e-2),
     MatrixCompletionImputer(),
+    SDPSparsePCA(n_components=2),
 ]
 EACH = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 

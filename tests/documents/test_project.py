@@ -54,6 +54,12 @@ def test_read_the_docs_builds_the_site_from_the_lock():
     assert LOCK.name in settings["build"]["jobs"]["install"][0]
 
 
+def test_the_paper_cites_every_reference_and_no_other():
+    cited = set(re.findall(r"@(\w+)", (ROOT / "paper" / "paper.md").read_text()))
+    references = re.findall(r"(?m)^@\w+\{(\w+),$", (ROOT / "paper" / "paper.bib").read_text())
+    assert sorted(cited) == sorted(references)
+
+
 def test_pyproject_reads_the_version_where_condal_has_it():
     source = ROOT / PYPROJECT["tool"]["hatch"]["version"]["path"]
     assert f'\n__version__ = "{condal.__version__}"\n' in source.read_text()

@@ -64,8 +64,9 @@ def test_single_precision_gives_nearly_the_same_answer(estimator, samples):
 
 @EACH
 def test_a_solve_that_is_cut_short_warns_and_its_bound_is_still_valid(estimator, samples):
-    with pytest.warns(ConvergenceWarning, match="was not solved to tol=1e-12"):
+    with pytest.warns(ConvergenceWarning, match="was not solved to tol=1e-12") as caught:
         short = _fitted(estimator, samples, tol=1e-12, max_seconds=1e-3)
+    assert caught[0].filename == __file__
     if hasattr(short, "lower_bound_"):
         assert short.lower_bound_ <= _value(short)
     else:

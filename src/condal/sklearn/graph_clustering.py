@@ -15,7 +15,6 @@ from condal.problems.inputs import require_choice
 from condal.problems.kcut import MaxKCut, max_k_cut
 from condal.problems.partitions import Partition
 from condal.result import Result
-from condal.runtime.time_limit import TimeLimit
 from condal.sklearn.base import CertifiedEstimator, require_samples, seed_of, shortfall
 
 Affinity: TypeAlias = Literal["rbf", "nearest_neighbors", "precomputed"]
@@ -163,25 +162,25 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
         require_samples(X.shape[0], self.n_clusters)
         limit, seed = self._time_limit(), seed_of(self.random_state)
         self.affinity_matrix_ = adjacency(self._weights(X), "the affinity matrix")
-        partition = self._partition(seed, limit)
+        if self.n_clusters == 1:
+            partition, self.result_, self.n_iter_ = self._single_cluster(), None, 0
+        else:
+            model = self._model()
+            self.result_ = self._solve(model, limit)
+            partition = model.round(
+                self.result_, trials=self.n_init, seed=seed, max_seconds=limit.max_seconds
+            )
+            self.n_iter_ = self.result_.iterations
         self.labels_ = np.asarray(partition.labels, dtype=np.int32)
         self.value_ = partition.value
         self.upper_bound_ = partition.bound
         self.certified_gap_ = shortfall(partition.value, partition.bound)
-        self.n_iter_ = 0 if self.result_ is None else self.result_.iterations
         return self
 
-    def _partition(self, seed: int, limit: TimeLimit) -> Partition:
-        """Solve and round; one cluster has a known value, so that there is nothing to solve."""
-        if self.n_clusters == 1:
-            self.result_ = None
-            value = 0.0 if self.objective == "max_cut" else 1.0 - self.resolution
-            return Partition(value, value, np.zeros(self.affinity_matrix_.shape[0]))
-        model = self._model()
-        self.result_ = self._solve(model, limit)
-        return model.round(
-            self.result_, trials=self.n_init, seed=seed, max_seconds=limit.max_seconds
-        )
+    def _single_cluster(self) -> Partition:
+        """Return the only clustering into one cluster, whose value needs no relaxation."""
+        value = 0.0 if self.objective == "max_cut" else 1.0 - self.resolution
+        return Partition(value, value, np.zeros(self.affinity_matrix_.shape[0]))
 
     def _weights(self, X: Any) -> Any:
         """Return the weights of the graph of the samples."""

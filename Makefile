@@ -8,7 +8,7 @@ DEMO_LOCK := requirements-demo.lock
 WORKERS ?= 2
 PYTEST := $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: demo check test lock audit lint types pytest chromium test-distributed mpi docs package experiments-quick experiments paper gallery benchmark bench bench-peers soak fuzz oldest clean
+.PHONY: demo check test lock audit lint types pytest chromium test-distributed mpi docs package smoke experiments-quick experiments paper gallery benchmark bench bench-peers soak fuzz oldest clean
 
 demo: .venv-demo/installed
 	PYTHONPATH=src .venv-demo/bin/python -m condal demo
@@ -78,6 +78,13 @@ package:
 	$(PYTHON) -m venv --clear .venv-package
 	.venv-package/bin/python $(PIP) "$$(echo dist/*.whl)[cli]"
 	cd dist && ../.venv-package/bin/condal --version && ../.venv-package/bin/condal demo
+
+# The wheel of `make package` with the extra `all`, in an environment of PYTHON that holds nothing
+# else: each door answers a small problem.
+smoke:
+	$(PYTHON) -m venv --clear .venv-smoke
+	.venv-smoke/bin/python $(PIP) "$$(echo dist/*.whl)[all]"
+	cd dist && ../.venv-smoke/bin/python ../tests/smoke.py
 
 # The paper's experiments on small generated instances, afresh; in minutes.
 experiments-quick: .venv/installed
@@ -170,4 +177,4 @@ audit: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-demo .venv-oldest .venv-lock .venv-package $(RANKS) .experiments-quick dist docs/_build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-demo .venv-oldest .venv-lock .venv-package .venv-smoke $(RANKS) .experiments-quick dist docs/_build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -230,10 +230,24 @@ def _modelled() -> Any:
 
 
 def _estimated() -> Any:
-    from condal.sklearn import SDPKMeans
+    from condal.sklearn import (
+        MatrixCompletionImputer,
+        SDPGraphClustering,
+        SDPKMeans,
+        SDPSparsePCA,
+    )
 
-    found = SDPKMeans(3, random_state=0).fit(_rng().standard_normal((15, 2)))
-    return found.labels_, found.cluster_centers_, found.inertia_, found.lower_bound_, found.result_
+    X = _rng().standard_normal((15, 2))
+    means = SDPKMeans(3, random_state=0).fit(X)
+    graph = SDPGraphClustering(3, random_state=0).fit(X)
+    imputer = MatrixCompletionImputer(random_state=0).fit(np.where(X > 1, np.nan, X))
+    pca = SDPSparsePCA().fit(X)
+    return (
+        (means.labels_, means.cluster_centers_, means.inertia_, means.lower_bound_, means.result_),
+        (graph.labels_, graph.value_, graph.upper_bound_, graph.result_),
+        (imputer.components_, imputer.radius_, imputer.lower_bound_, imputer.result_),
+        (pca.components_, pca.value_, pca.upper_bound_, pca.results_),
+    )
 
 
 def by_method(name: str, problem: Problem) -> Any:

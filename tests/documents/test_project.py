@@ -1,4 +1,4 @@
-"""What stands in two files agrees: versions in the citation, the hooks and the locks."""
+"""What stands in two files agrees: versions, extras, requirements, references."""
 
 from __future__ import annotations
 
@@ -12,15 +12,56 @@ import condal
 from fast import FAST
 from locations import ROOT, TESTS
 
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+
 
 def test_the_citation_has_the_version():
     citation = (ROOT / "CITATION.cff").read_text()
     assert re.search(r"(?m)^version: (.+)$", citation)[1] == condal.__version__
 
 
+def test_the_citation_has_the_date_of_the_release():
+    citation = (ROOT / "CITATION.cff").read_text()
+    released = re.search(r"(?m)^date-released: (.+)$", citation)[1]
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    assert f"\n## [{condal.__version__}] - {released}\n" in changelog
+
+
+def test_the_extra_all_has_every_extra_of_users():
+    extras = PROJECT["optional-dependencies"]
+    (everything,) = extras["all"]
+    listed = re.fullmatch(r"condal\[(.+)\]", everything)[1].split(",")
+    assert set(listed) == set(extras) - {"all", "bench", "distributed"}
+
+
+def test_the_conda_recipe_has_the_version_and_the_requirements():
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text())
+    assert recipe["context"]["version"] == condal.__version__
+    wanted = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["cli"]
+    run = [line.replace(" ", "") for line in recipe["requirements"]["run"]]
+    assert sorted(run) == sorted([*wanted, "python" + PROJECT["requires-python"]])
+    (command,) = recipe["build"]["python"]["entry_points"]
+    assert dict([command.split(" = ")]) == PROJECT["scripts"]
+    assert recipe["about"]["summary"] == PROJECT["description"]
+
+
+def test_read_the_docs_builds_the_site_from_the_lock():
+    yaml = pytest.importorskip("yaml")
+    settings = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text())
+    assert (ROOT / settings["sphinx"]["configuration"]).is_file()
+    assert LOCK.name in settings["build"]["jobs"]["install"][0]
+
+
+def test_the_paper_cites_every_reference_and_no_other():
+    cited = set(re.findall(r"@(\w+)", (ROOT / "paper" / "paper.md").read_text()))
+    references = re.findall(r"(?m)^@\w+\{(\w+),$", (ROOT / "paper" / "paper.bib").read_text())
+    assert sorted(cited) == sorted(references)
+
+
 def test_pyproject_reads_the_version_where_condal_has_it():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    source = ROOT / project["tool"]["hatch"]["version"]["path"]
+    source = ROOT / PYPROJECT["tool"]["hatch"]["version"]["path"]
     assert f'\n__version__ = "{condal.__version__}"\n' in source.read_text()
 
 

@@ -1,0 +1,4 @@
+from condal.sklearn.graph_clustering import SDPGraphClustering as SDPGraphClustering
+from condal.sklearn.imputer import MatrixCompletionImputer as MatrixCompletionImputer
+from condal.sklearn.kmeans import SDPKMeans as SDPKMeans
+from condal.sklearn.sparse_pca import SDPSparsePCA as SDPSparsePCA

@@ -1,0 +1,229 @@
+"""Clusters of an affinity graph, with a proved upper bound on the value of every clustering."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClusterMixin
+
+from condal.problems.community_detection import Communities, communities
+from condal.problems.graphs import adjacency
+from condal.problems.groups import Pairs
+from condal.problems.inputs import require_choice
+from condal.problems.kcut import MaxKCut, max_k_cut
+from condal.problems.partitions import Partition
+from condal.result import Result
+from condal.sklearn.base import CertifiedEstimator, require_samples, seed_of, shortfall
+
+Affinity: TypeAlias = Literal["rbf", "nearest_neighbors", "precomputed"]
+Objective: TypeAlias = Literal["modularity", "block_model", "max_cut"]
+
+MAX_DENSE_SAMPLES = 5000
+MAX_SAMPLES_OF_ALL_PAIRS = 500  # by default; the bound is then the tightest
+NULLS: dict[Any, Any] = {"modularity": "degrees", "block_model": "uniform"}
+
+
+class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
+    r"""Clustering of an affinity graph with a certificate, by semidefinite relaxation [1]_.
+
+    The affinities are as in `sklearn.cluster.SpectralClustering`. The clustering has large
+    modularity: the affinity within clusters, in excess of what the degrees let expect. That is a
+    maximum cut with weights "expected minus actual". The relaxation is solved and rounded.
+    `upper_bound_` is a proved upper bound on the value of every clustering into n_clusters, and
+    `certified_gap_` bounds how far `value_` can be below the best.
+
+    Parameters
+    ----------
+    n_clusters : int or None, optional
+        The largest number of clusters. None for any number, which suits a few hundred samples.
+    affinity : {"rbf", "nearest_neighbors", "precomputed"}, optional
+        The graph: :math:`\exp(-\gamma |x - x'|^2)`, the nearest neighbours of each sample, or X
+        itself, a symmetric matrix, dense or sparse.
+    gamma : float, optional
+        The coefficient of "rbf".
+    n_neighbors : int, optional
+        The number of neighbours of "nearest_neighbors", the sample included.
+    objective : {"modularity", "block_model", "max_cut"}, optional
+        The value: the modularity; the same with equal expected weights for all pairs, as in the
+        stochastic block model; or the weight between the clusters, for a precomputed matrix of
+        dissimilarities.
+    resolution : float, optional
+        A factor on the expected weights; values above 1 favour smaller clusters.
+    pairs : {"none", "edges", "all"}, optional
+        The pairs of samples that tighten the relaxation for more than two clusters. By default
+        "all" up to 500 samples and "none" for more, which is fast and gives a weaker bound.
+    tol : float, optional
+        The relative gap to which the relaxation is solved.
+    max_seconds : float, optional
+        A time limit; what is proved by then is valid.
+    n_init : int, optional
+        The number of trials of the rounding; the best is kept.
+    random_state : int, RandomState or None, optional
+        The seed of the trials; an int makes the answer reproducible.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int
+        The cluster of each sample.
+    affinity_matrix_ : sparse array
+        The weights of the graph, without its diagonal.
+    value_ : float
+        The value of the clustering, such as its modularity.
+    upper_bound_ : float
+        A proved upper bound on the value of every clustering of this graph.
+    certified_gap_ : float
+        1 - value_ / upper_bound_: 0.02 means at most 2% below the best.
+    n_iter_ : int
+        The number of iterations of the solve.
+    result_ : Result or None
+        The result of the relaxation, with the proof of its bound; None for one cluster.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        The names of the features, if the samples have names.
+
+    References
+    ----------
+    .. [1] A. Frieze and M. Jerrum, "Improved approximation algorithms for MAX k-CUT and MAX
+       BISECTION", *Algorithmica* 18, 1997.
+
+    Examples
+    --------
+    >>> from condal.sklearn import SDPGraphClustering
+    >>> samples = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+    >>> model = SDPGraphClustering(2, random_state=0).fit(samples)
+    >>> bool(model.labels_[0] == model.labels_[2] != model.labels_[3])
+    True
+    >>> model.certified_gap_ < 0.01
+    True
+    """
+
+    result_: Result | None
+
+    def __init__(
+        self,
+        n_clusters: int | None = 8,
+        *,
+        affinity: Affinity = "rbf",
+        gamma: float = 1.0,
+        n_neighbors: int = 10,
+        objective: Objective = "modularity",
+        resolution: float = 1.0,
+        pairs: Pairs | None = None,
+        tol: float = 1e-3,
+        max_seconds: float | None = None,
+        n_init: int = 20,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.gamma = gamma
+        self.n_neighbors = n_neighbors
+        self.objective = objective
+        self.resolution = resolution
+        self.pairs = pairs
+        self.tol = tol
+        self.max_seconds = max_seconds
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> SDPGraphClustering:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, n_samples x n_features
+            The samples; for a precomputed affinity n_samples x n_samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        SDPGraphClustering
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a dense graph has more than 5,000 samples, there are fewer samples than clusters, the
+            graph is not symmetric or has no edges, or a parameter is not allowed.
+        """
+        require_choice(self.affinity, "affinity", get_args(Affinity))
+        require_choice(self.objective, "objective", get_args(Objective))
+        if self.objective == "max_cut" and self.affinity != "precomputed":
+            raise ValueError(
+                f"objective='max_cut' separates samples of large weight, and affinity="
+                f"{self.affinity!r} gives them to similar samples: pass a matrix of "
+                "dissimilarities with affinity='precomputed', or use objective='modularity'"
+            )
+        X = self._checked(X, accept_sparse="csr", ensure_min_samples=2)
+        require_samples(X.shape[0], self.n_clusters)
+        limit, seed = self._time_limit(), seed_of(self.random_state)
+        self.affinity_matrix_ = adjacency(self._weights(X), "the affinity matrix")
+        if self.n_clusters == 1:
+            partition, self.result_, self.n_iter_ = self._single_cluster(), None, 0
+        else:
+            model = self._model()
+            self.result_ = self._solve(model, limit)
+            partition = model.round(
+                self.result_, trials=self.n_init, seed=seed, max_seconds=limit.max_seconds
+            )
+            self.n_iter_ = self.result_.iterations
+        self.labels_ = np.asarray(partition.labels, dtype=np.int32)
+        self.value_ = partition.value
+        self.upper_bound_ = partition.bound
+        self.certified_gap_ = shortfall(partition.value, partition.bound)
+        return self
+
+    def _single_cluster(self) -> Partition:
+        """Return the only clustering into one cluster, whose value needs no relaxation."""
+        value = 0.0 if self.objective == "max_cut" else 1.0 - self.resolution
+        return Partition(value, value, np.zeros(self.affinity_matrix_.shape[0]))
+
+    def _weights(self, X: Any) -> Any:
+        """Return the weights of the graph of the samples."""
+        n = X.shape[0]
+        if self.affinity == "nearest_neighbors":
+            from sklearn.neighbors import kneighbors_graph
+
+            joined = sp.csr_array(kneighbors_graph(X, self.n_neighbors, include_self=True))
+            return 0.5 * (joined + joined.T)
+        if n > MAX_DENSE_SAMPLES and not (self.affinity == "precomputed" and sp.issparse(X)):
+            raise ValueError(
+                f"n_samples={n} is more than the {MAX_DENSE_SAMPLES} that SDPGraphClustering "
+                "accepts for a dense graph, which has n_samples^2 weights. Use affinity="
+                "'nearest_neighbors', or a sparse precomputed one"
+            )
+        if self.affinity == "precomputed":
+            return X
+        from sklearn.metrics.pairwise import rbf_kernel
+
+        return rbf_kernel(X, gamma=self.gamma)
+
+    def _model(self) -> Communities | MaxKCut:
+        W, k, pairs = self.affinity_matrix_, self.n_clusters, self.pairs
+        if pairs is None and W.shape[0] <= MAX_SAMPLES_OF_ALL_PAIRS:
+            pairs = "all"
+        if self.objective == "max_cut":
+            return max_k_cut(W, k, pairs=pairs)
+        null = NULLS[self.objective]
+        return communities(W, k, null=null, resolution=self.resolution, pairs=pairs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.positive_only = self._wants_positive()
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Return the same tags for scikit-learn before 1.6."""
+        return {
+            "pairwise": self.affinity == "precomputed",
+            "requires_positive_X": self._wants_positive(),
+        }
+
+    def _wants_positive(self) -> bool:
+        return self.affinity == "precomputed" and self.objective != "max_cut"

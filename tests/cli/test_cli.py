@@ -216,7 +216,11 @@ def test_weights_that_are_no_integers(folder):
         (("--json", "."), "is not a regular file; give --json another path"),
         (("--json", "cycle.txt"), "is the file itself"),
         (("--json", ""), "is not a regular file"),
-        (("--jsonn", "r.json"), "No such option"),
+        (("--jsonn", "r.json"), "No such option '--jsonn' (did you mean --json?); see condal"),
+        (
+            ("--method", "CGAL"),
+            "'sketchy-cgal' (did you mean cgal?); see condal solve --as max-cut",
+        ),
     ],
 )
 def test_bad_options(cycle, options, text, monkeypatch):
@@ -224,6 +228,13 @@ def test_bad_options(cycle, options, text, monkeypatch):
     error = refused("solve", cycle, "--as", "max-cut", *options)
     assert text in error
     assert Path(cycle).read_text() == CYCLE
+
+
+def test_a_misspelt_command_or_application_is_answered_with_the_right_one(cycle):
+    assert "No such command 'sovle' (did you mean solve?); see condal --help" in refused("sovle")
+    assert "No such command 'x'; see condal --help" in refused("x")
+    for command in (("solve", cycle), ("certify", cycle, cycle)):
+        assert "'sdp' (did you mean max-cut?); see" in refused(*command, "--as", "maxcut")
 
 
 @pytest.mark.usefixtures("permissions")

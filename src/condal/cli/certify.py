@@ -11,6 +11,7 @@ from condal.cli.applications import APPLICATIONS
 from condal.cli.check_answer import DEFAULT_TOL, check_answer
 from condal.cli.command import ApplicationCommand
 from condal.cli.finding import Finding
+from condal.cli.group import Name
 from condal.cli.verify_folder import verify_folder
 from condal.driver.stop import Stop
 from condal.runtime.cancellation import Cancelled, Deadline
@@ -25,7 +26,7 @@ PROVED, NOT_PROVED = 0, 1
 @click.option(
     "--as",
     "kind",
-    type=click.Choice(list(APPLICATIONS)),
+    type=Name(list(APPLICATIONS)),
     metavar="NAME",
     help="The application of PROBLEM, for an answer that does not name it.",
 )

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from condal.certificates.history import Row
 from condal.cli.result_text import exit_code
 from condal.driver.solve import solve
-from condal.problems.maxcut import Cut, MaxCut, max_cut
+from condal.problems.cuts import Cut, MaxCut, max_cut
 from condal.report.progress import Progress
 from condal.report.words import percent
 from condal.result import Result, Status

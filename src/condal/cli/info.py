@@ -17,7 +17,7 @@ from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_graph
 from condal.methods.lowrank.method import LowRankCGAL
-from condal.problems.maxcut import max_cut
+from condal.problems.cuts import max_cut
 from condal.runtime.memory import size
 from condal.runtime.text import escape_terminal
 

@@ -11,6 +11,7 @@ from condal.cli import memory, ranks
 from condal.cli.application import ANSWER_SHARE, Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import ApplicationCommand, application_of
+from condal.cli.group import Name
 from condal.cli.session import Outputs, Session, output_options
 from condal.driver.memory import Plan, make_plan
 from condal.driver.stop import Stop
@@ -69,14 +70,14 @@ class Solve(ApplicationCommand):
 @click.option(
     "--as",
     "kind",
-    type=click.Choice(list(APPLICATIONS)),
+    type=Name(list(APPLICATIONS)),
     required=True,
     metavar="NAME",
     help="The application to solve FILE as; not needed for a FILE.dat-s or FILE.mat.",
 )
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
+    type=Name(METHODS),
     default=registry.AUTOMATIC,
     metavar="NAME",
     help=f"The method: {', '.join(METHODS)}.",

@@ -9,7 +9,7 @@ from condal.cli.application import GRAPH, Application, Figures, Lines, rounded, 
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.io.formats.graph_files import read_graph
-from condal.problems.maxcut import Cut, MaxCut, max_cut
+from condal.problems.cuts import Cut, MaxCut, max_cut
 from condal.result import Result
 
 if TYPE_CHECKING:

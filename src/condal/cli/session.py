@@ -14,7 +14,8 @@ import click
 from condal.cli import output_paths, result_text
 from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
 from condal.cli.options import options_to_save
-from condal.cli.watching import Port, broadcast, watching
+from condal.cli.watching import Port, watching
+from condal.driver.run import broadcast
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.cancellation import Stopper

@@ -11,7 +11,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.problems.inputs import describe
 from condal.result import Result
-from condal.runtime.arguments import require_seconds, require_whole
+from condal.runtime.arguments import require_seconds, require_whole, seed_of
 from condal.runtime.time_limit import TimeLimit
 
 MIN_TRIALS, MAX_ROUNDED_VERTICES = 4, 10**7  # of all trials together, by default
@@ -70,8 +70,7 @@ def in_time(trials: int, limit: TimeLimit) -> Iterator[int]:
 def generator(trials: Any, seed: Any) -> np.random.Generator:
     """Return the random generator of a rounding, after checking `trials` and `seed`."""
     require_whole(trials, "trials")
-    require_whole(seed, "seed", least=0)
-    return np.random.default_rng(int(seed))
+    return np.random.default_rng(seed_of(seed))
 
 
 def excess(cost: float, bound: float, what: str) -> float:

@@ -21,7 +21,7 @@ from condal.problems.labels import checked_labels
 from condal.problems.lloyd import PointRows, best_clustering
 from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
-from condal.runtime.arguments import require_positive
+from condal.runtime.arguments import Seed, require_positive
 from condal.smooth.linear import Linear
 
 Null: TypeAlias = Literal["uniform", "degrees"]
@@ -95,7 +95,7 @@ class Communities:
         result: Result,
         *,
         trials: int = 20,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> Partition:
         """Round a solution to a partition, improved by moves of single vertices.
@@ -110,7 +110,7 @@ class Communities:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 20 by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.

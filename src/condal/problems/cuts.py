@@ -19,6 +19,7 @@ from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian
 from condal.problems.signs import best_signs, checked_signs
 from condal.problems.unit_diagonal import unit_diagonal, unit_diagonal_program
 from condal.result import Result
+from condal.runtime.arguments import Seed
 from condal.smooth.linear import Linear
 
 
@@ -109,7 +110,7 @@ class MaxCut:
         result: Result,
         *,
         trials: int | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> Cut:
         """Round a solution to a cut by random hyperplanes, each cut improved by single flips.
@@ -120,7 +121,7 @@ class MaxCut:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.

@@ -23,7 +23,7 @@ from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian
 from condal.problems.signs import checked_signs
 from condal.result import Result
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import Seed, require_whole
 from condal.sets.boxes import Box, Equal
 from condal.smooth.linear import Linear
 
@@ -143,7 +143,7 @@ class Bisection:
         result: Result,
         *,
         trials: int | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> BalancedCut:
         """Round a solution to a balanced cut.
@@ -157,7 +157,7 @@ class Bisection:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.

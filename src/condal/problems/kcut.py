@@ -19,7 +19,7 @@ from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.labels import checked_labels
 from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import Seed, require_whole
 from condal.smooth.linear import Linear
 
 MAX_VERTICES_WITH_BOUNDS = 2000  # on the entries of x, by default
@@ -86,7 +86,7 @@ class MaxKCut:
         result: Result,
         *,
         trials: int = 50,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> Partition:
         """Round a solution to a partition, improved by moves of single vertices.
@@ -100,7 +100,7 @@ class MaxKCut:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 50 by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.

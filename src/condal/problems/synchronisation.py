@@ -21,6 +21,7 @@ from condal.problems.graphs import adjacency
 from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal_program
 from condal.result import Result
+from condal.runtime.arguments import Seed
 from condal.smooth.linear import Linear
 
 
@@ -136,7 +137,7 @@ class SignSynchronisation:
         result: Result,
         *,
         trials: int | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> Signs:
         """Round a solution to signs, each candidate improved by single flips.
@@ -150,7 +151,7 @@ class SignSynchronisation:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 50, or fewer for more than 2 x 10^5 signs, by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.

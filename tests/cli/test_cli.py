@@ -20,13 +20,13 @@ from commands import run, signalled
 from condal.certificates.certificate import Certificate
 from condal.certificates.history import History
 from condal.cli import demo, memory, result_text
-from condal.cli.text import number, percent, table
+from condal.cli.text import number, percent
 from condal.driver.memory import make_plan
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import Status
 from condal.runtime.memory import size
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, table
 from locations import DATA
 
 KEYS = {

@@ -71,3 +71,15 @@ def test_a_generator_draws_the_seed():
         model.round(by_number, seed=seed).signs for seed in (np.random.default_rng(3), drawn)
     ]
     assert np.array_equal(*rounded)
+
+
+def test_the_summary_has_80_columns_and_says_what_is_proved_and_why():
+    result = condal.solve(max_cut(GRAPH))
+    lines = result.summary().splitlines()
+    assert lines[0] == "Result of max-cut"
+    assert max(map(len, lines)) <= 80
+    words = " ".join(result.summary().split())
+    for name, value in result.rows():
+        assert f"{name} {value}" in words
+    assert f"why {result.why}" in words
+    assert repr(result) == result.summary()

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from condal.cli.result_text import STOPPED
-from condal.cli.text import WIDTH, table
 from condal.errors import ProblemError
 from condal.report.progress import clock
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import WIDTH, escape_terminal, table
 
 if TYPE_CHECKING:
     from rich.console import Console

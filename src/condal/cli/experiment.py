@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from condal.cli.result_text import STOPPED
-from condal.cli.text import table
 from condal.cli.workers import workers
 from condal.errors import ProblemError
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, table
 
 if TYPE_CHECKING:
     from condal.lab.experiments.claims import PaperClaim

@@ -10,10 +10,9 @@ import click
 from condal.certificates.certificate import exact_text
 from condal.cli import output_paths, result_text
 from condal.cli.application import Lines
-from condal.cli.text import table
 from condal.io.results.reading import load
 from condal.io.results.record import Saved
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, table
 
 
 @click.command()

@@ -18,7 +18,7 @@ from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, in_time, point_of, rounding_limit
+from condal.problems.answers import generator, in_time, model_text, point_of, rounding_limit
 from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import is_networkx
 from condal.problems.inputs import array_of, describe, is_matrix_like
@@ -113,6 +113,8 @@ class AngularSynchronisation:
 
     C: Any = field(repr=False)
     name: str = "angular synchronisation"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

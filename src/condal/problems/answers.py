@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,24 @@ def _point(result: Any, wanted: tuple[int, ...], text: str) -> Any:
             f"needs {text}"
         )
     return result.x
+
+
+def model_text(model: Any) -> str:
+    """Return the repr of a model: its sizes, and the options that are not the default."""
+    sizes = {name: getattr(model, name, None) for name in ("n", "shape", "k")}
+    if hasattr(model, "W"):
+        sizes["edges"] = model.W.nnz // 2
+    options = {
+        each.name: getattr(model, each.name)
+        for each in fields(model)
+        if each.repr and getattr(model, each.name) != each.default
+    }
+    values = {name: value for name, value in (sizes | options).items() if value is not None}
+    listed = (
+        f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value!r}"
+        for name, value in values.items()
+    )
+    return f"{type(model).__name__}({', '.join(listed)})"
 
 
 def preview(values: Any, most: int = 12) -> str:

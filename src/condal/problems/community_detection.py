@@ -12,7 +12,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, in_time, point_of, rounding_limit
+from condal.problems.answers import generator, in_time, model_text, point_of, rounding_limit
 from condal.problems.factors import leading_factor
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
@@ -59,6 +59,8 @@ class Communities:
     c: Array = field(repr=False)
     groups: Groups = field(repr=False)
     name: str = "communities"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

@@ -17,7 +17,7 @@ from condal.linalg.sparse import require_sound
 from condal.maps.entries import Entries
 from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
-from condal.problems.answers import rectangle_of
+from condal.problems.answers import model_text, rectangle_of
 from condal.problems.completion_tuning import Watch, choose_delta, robust_delta, with_best_radius
 from condal.problems.inputs import array_of, describe, require_choice, require_flag
 from condal.problems.row_column_effects import Effects, Fit
@@ -129,6 +129,8 @@ class MatrixCompletion:
     delta: float = 1.0
     name: str = "matrix completion"
     rank: int | None = None
+
+    __repr__ = model_text
 
     @cached_property
     def problem(self) -> Problem:

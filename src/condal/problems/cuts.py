@@ -13,7 +13,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, rounding_limit, trials_of
+from condal.problems.answers import generator, model_text, point_of, rounding_limit, trials_of
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian
 from condal.problems.signs import best_signs, checked_signs
@@ -79,6 +79,8 @@ class MaxCut:
 
     W: Any = field(repr=False)
     name: str = "max-cut"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

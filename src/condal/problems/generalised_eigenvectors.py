@@ -16,7 +16,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.maps.cost import Cost
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import model_text, point_of
 from condal.problems.factors import leading_factor
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
@@ -81,6 +81,8 @@ class GeneralisedEigenvector:
     Psi: Symmetric = field(repr=False)
     alpha: float
     name: str = "generalised eigenvector"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

@@ -17,7 +17,14 @@ from condal.maps.combined import Stack
 from condal.maps.diagonal import Diagonal
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import excess, generator, point_of, rounding_limit, trials_of
+from condal.problems.answers import (
+    excess,
+    generator,
+    model_text,
+    point_of,
+    rounding_limit,
+    trials_of,
+)
 from condal.problems.balanced import improve_balanced, median_split
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian
@@ -92,6 +99,8 @@ class Bisection:
     W: Any = field(repr=False)
     imbalance: int = 0
     name: str = "bisection"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

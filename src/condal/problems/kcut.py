@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, in_time, point_of, rounding_limit
+from condal.problems.answers import generator, in_time, model_text, point_of, rounding_limit
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
@@ -56,6 +56,8 @@ class MaxKCut:
     W: Any = field(repr=False)
     groups: Groups = field(repr=False)
     name: str = "max-k-cut"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

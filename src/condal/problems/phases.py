@@ -18,7 +18,7 @@ from condal.linalg.points import Array, LowRank
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import model_text, point_of
 from condal.problems.factors import factor_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive
@@ -102,6 +102,8 @@ class PhaseRetrieval:
     name: str = "phase retrieval"
     shape: tuple[int, int] | None = None
     scale: Array | None = field(default=None, repr=False)
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

@@ -71,6 +71,9 @@ class RelativePoses:
             object.__setattr__(self, name, value)
         _require_connected(edges, self.n)
 
+    def __repr__(self) -> str:
+        return f"RelativePoses(d={self.d}, n={self.n}, m={self.m})"
+
     @property
     def d(self) -> int:
         """2 in the plane, 3 in space."""

@@ -15,7 +15,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, rounding_limit, trials_of
+from condal.problems.answers import generator, model_text, point_of, rounding_limit, trials_of
 from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import adjacency
 from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
@@ -85,6 +85,8 @@ class SignSynchronisation:
 
     C: Any = field(repr=False)
     name: str = "sign synchronisation"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

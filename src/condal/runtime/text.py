@@ -1,4 +1,4 @@
-"""Text for people: untrusted text with its control characters spelt out, and names nearly right."""
+"""Text for people: tables, control characters spelt out, and the name that was meant."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 # which a text can be displayed as another one.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
+WIDTH = 80  # columns of a terminal
 MIN_LIKENESS = 0.75  # of a name to the one that was meant
 
 
@@ -20,6 +21,24 @@ def escape_terminal(text: str) -> str:
 def escape_controls(text: str) -> str:
     """Escape text for a page: control characters only."""
     return _CONTROLS.sub(lambda match: _spelt(match[0]), text)
+
+
+def table(rows: Iterable[tuple[str, str]]) -> str:
+    """Return names and values in two columns; long values wrap within their column."""
+    import textwrap
+
+    listed = list(rows)
+    column = max(len(name) for name, _ in listed) + 4
+    return "\n".join(
+        textwrap.fill(
+            value,
+            WIDTH,
+            initial_indent=f"  {name}".ljust(column),
+            subsequent_indent=" " * column,
+            break_on_hyphens=False,
+        )
+        for name, value in listed
+    )
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

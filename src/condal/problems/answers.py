@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from condal.problems.inputs import describe
 from condal.result import Result
 from condal.runtime.arguments import require_seconds, require_whole, seed_of
 from condal.runtime.time_limit import TimeLimit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from condal.report.pictures import Picture
 
 MIN_TRIALS, MAX_ROUNDED_VERTICES = 4, 10**7  # of all trials together, by default
 BOUND_ROUNDING = 1e-6  # relative; a larger difference is a contradiction
@@ -102,6 +107,33 @@ def _point(result: Any, wanted: tuple[int, ...], text: str) -> Any:
             f"needs {text}"
         )
     return result.x
+
+
+class Drawn:
+    """An answer that draws itself from the data of its model."""
+
+    model: Any
+
+    def picture(self) -> Picture:
+        """Return the arrays that `plot` draws."""
+        raise NotImplementedError
+
+    def plot(self) -> Figure:
+        """Draw the answer; this needs the extra `report`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure: `figure.savefig("answer.png")` writes it, and a notebook shows it.
+        """
+        if self.model is None:
+            raise ProblemError(
+                f"this {type(self).__name__} was made without its model, so there is nothing to "
+                "draw: take the answer that the model makes of a result"
+            )
+        from condal.report.drawn import plot
+
+        return plot(self.picture())
 
 
 def model_text(model: Any) -> str:

@@ -14,7 +14,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, in_time, model_text, point_of, rounding_limit
 from condal.problems.factors import leading_factor
-from condal.problems.graphs import adjacency
+from condal.problems.graphs import adjacency, vertex_names
 from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.inputs import require_choice
 from condal.problems.labels import checked_labels
@@ -53,12 +53,15 @@ class Communities:
         The feasible set.
     name : str, optional
         The name in results and reports.
+    names : list, optional
+        The names of the vertices, if they are not 0, 1, ...
     """
 
     W: Any = field(repr=False)
     c: Array = field(repr=False)
     groups: Groups = field(repr=False)
     name: str = "communities"
+    names: list[Any] | None = field(default=None, repr=False)
 
     __repr__ = model_text
 
@@ -134,7 +137,7 @@ class Communities:
                 labels = best_clustering(rows, min(self.k or 1, self.n), rng, limit=limit)
             groups = self.k or int(labels.max()) + 2  # one more for vertices that fit no group
             labels = renumber(improve_partition(self.W, self.c, labels, groups, limit))
-            partitions.append(Partition(self.quality(labels), bound, labels))
+            partitions.append(Partition(self.quality(labels), bound, labels, self))
         return max(partitions, key=lambda partition: partition.value)
 
 
@@ -151,10 +154,10 @@ def communities(
 
     Parameters
     ----------
-    graph : array, sparse matrix or NetworkX graph
-        Symmetric weights. The edge attribute `weight` of a NetworkX graph is used (1 if missing),
-        and vertices are numbered in the order of `list(graph)`. Weights must not be negative;
-        self-loops are ignored.
+    graph : array, sparse matrix, table of pandas, NetworkX or igraph graph
+        Symmetric weights. The edge attribute `weight` of a graph is used (1 if missing), and
+        vertices are numbered in the order of `list(graph)`; `Partition.groups` has their names.
+        Weights must not be negative; self-loops are ignored.
     k : int or None, optional
         The largest number of groups; None for any number.
     null : {"uniform", "degrees"}, optional
@@ -204,7 +207,7 @@ def communities(
     share = degrees if null == "degrees" else np.full(W.shape[0], degrees.mean())
     c = share * np.sqrt(resolution / degrees.sum())
     pairs = ("all" if k is None else "none") if pairs is None else pairs
-    return Communities(W, c, checked_groups(W, k, pairs), name)
+    return Communities(W, c, checked_groups(W, k, pairs), name, vertex_names(graph))
 
 
 def _grouped_by_draws(x: Point, rng: np.random.Generator) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from condal.linalg.sparse import require_sound
 from condal.maps.entries import Entries
 from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
-from condal.problems.answers import model_text, rectangle_of
+from condal.problems.answers import Drawn, model_text, rectangle_of
 from condal.problems.completion_tuning import Watch, choose_delta, robust_delta, with_best_radius
 from condal.problems.inputs import array_of, describe, require_choice, require_flag
 from condal.problems.row_column_effects import Effects, Fit
@@ -32,12 +32,15 @@ from condal.runtime.arguments import (
 from condal.runtime.time_limit import TimeLimit
 from condal.smooth.residuals import Huber, LeastSquares
 
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
+
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]
 DELTA_SHARE = 0.25  # of max_seconds, at most, for delta, if the radius is chosen, too
 
 
 @dataclass(frozen=True, eq=False)
-class Completed:
+class Completed(Drawn):
     """A completed matrix: a low-rank part plus row and column effects.
 
     Attributes
@@ -46,10 +49,31 @@ class Completed:
         The low-rank part.
     effects : Effects
         The mean and the row and column effects that were removed before the fit.
+    model : MatrixCompletion, optional
+        The model of the known entries.
     """
 
     x: Outer
     effects: Effects
+    model: Any = None
+
+    def picture(self) -> Picture:
+        """Return the known and the completed entries of some rows and columns."""
+        from condal.report import pictures
+
+        model, (m, n) = self.model, self.shape
+        i, j = pictures.sample(m), pictures.sample(n)
+        places = [np.full(size, -1) for size in (m, n)]
+        places[0][i], places[1][j] = np.arange(i.size), np.arange(j.size)
+        rows, cols = places[0][model.rows], places[1][model.cols]
+        sampled = (rows >= 0) & (cols >= 0)
+        known = np.full((i.size, j.size), np.nan)
+        values = model.values + self.effects.entries(model.rows, model.cols)
+        known[rows[sampled], cols[sampled]] = values[sampled]
+        return pictures.images(
+            [("known", known), ("completed", self.entries(*np.meshgrid(i, j, indexing="ij")))],
+            f"{i.size:,} of {m:,} rows and {j.size:,} of {n:,} columns.",
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,6 +100,14 @@ class Completed:
             The root-mean-square error.
         """
         return float(np.sqrt(np.mean((self.entries(rows, cols) - np.asarray(values)) ** 2)))
+
+    def to_pandas(self) -> Any:
+        """Return the whole matrix as a DataFrame, with the index and columns of the given one."""
+        import pandas as pd
+
+        names = None if self.model is None else self.model.names
+        index, columns = (None, None) if names is None else names
+        return pd.DataFrame(np.asarray(self), index=index, columns=columns)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.asarray(self.effects.whole() + np.asarray(self.x), dtype=dtype)
@@ -117,6 +149,8 @@ class MatrixCompletion:
         The name in results and reports.
     rank : int, optional
         The expected rank of a solution, at which a low-rank method begins.
+    names : tuple, optional
+        The index and the columns, if the matrix was a DataFrame.
     """
 
     shape: tuple[int, int]
@@ -129,6 +163,7 @@ class MatrixCompletion:
     delta: float = 1.0
     name: str = "matrix completion"
     rank: int | None = None
+    names: tuple[Any, Any] | None = field(default=None, repr=False)
 
     __repr__ = model_text
 
@@ -162,7 +197,7 @@ class MatrixCompletion:
             The matrix, whose entries are predictions.
         """
         x = rectangle_of(result, self.shape)
-        return Completed(x, self.effects)
+        return Completed(x, self.effects, self)
 
     def mean_loss(self, missed: Any) -> float:
         """Return the mean loss of residuals."""
@@ -188,8 +223,8 @@ class MatrixCompletion:
 
 def matrix_completion(
     rows: Any,
-    cols: Any,
-    values: Any,
+    cols: Any = None,
+    values: Any = None,
     *,
     shape: tuple[int, int] | None = None,
     radius: float | None = None,
@@ -202,6 +237,9 @@ def matrix_completion(
     name: str = "matrix completion",
 ) -> MatrixCompletion:
     """Return the model of a matrix with known entries values_k at (rows_k, cols_k).
+
+    A matrix in place of these three, such as ``matrix_completion(table)``, has its known entries
+    as `known_entries` reads them: all but nan in an array or a DataFrame.
 
     Parameters
     ----------
@@ -246,12 +284,18 @@ def matrix_completion(
     >>> import condal, numpy
     >>> full = numpy.outer([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 2.0, 3.0])
     >>> full[1, 2] = numpy.nan
-    >>> rows, cols, values = condal.problems.known_entries(full)
-    >>> model = condal.problems.matrix_completion(rows, cols, values, radius=21.2, effects=False)
+    >>> model = condal.problems.matrix_completion(full, radius=21.2, effects=False)
     >>> completed = model.complete(condal.solve(model, tol=1e-5))
     >>> completed.entries([1], [2]).round(1).tolist()
     [4.0]
     """
+    names = None
+    if cols is None and values is None:
+        if shape is not None:
+            raise ProblemError("a matrix has a shape of its own: leave out shape")
+        matrix = rows
+        rows, cols, values = known_entries(matrix)
+        shape, names = np.shape(matrix), _names(matrix)
     i, j = _indices(rows, "rows"), _indices(cols, "cols")
     v = finite_array(values, "values", ndim=1)
     if not i.size == j.size == v.size or v.size == 0:
@@ -275,7 +319,9 @@ def matrix_completion(
     residual = v - fitted.entries(i, j)
     start_delta = robust_delta(residual) if delta is None else delta
     require_positive(start_delta, "delta")
-    model = MatrixCompletion((m, n), i, j, residual, 1.0, fitted, loss, start_delta, name)
+    model = MatrixCompletion(
+        (m, n), i, j, residual, 1.0, fitted, loss, start_delta, name, names=names
+    )
     if loss == "huber" and delta is None:
         rough = limit.share(DELTA_SHARE if radius is None else 1.0)
         model = replace(model, delta=choose_delta(model, radius, max_seconds=rough.max_seconds))
@@ -335,6 +381,12 @@ def _indices(given: Any, name: str) -> Indices:
             f"{name} must be whole numbers from 0, one per entry; got {describe(given)}"
         )
     return indices.astype(np.intp)
+
+
+def _names(matrix: Any) -> tuple[Any, Any] | None:
+    """Return the index and columns of a DataFrame."""
+    is_table = hasattr(matrix, "columns") and hasattr(matrix, "index")
+    return (matrix.index, matrix.columns) if is_table else None
 
 
 def _known(z: Array) -> Any:

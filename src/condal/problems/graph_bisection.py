@@ -26,8 +26,9 @@ from condal.problems.answers import (
     trials_of,
 )
 from condal.problems.balanced import improve_balanced, median_split
+from condal.problems.cuts import TwoSides
 from condal.problems.factors import factor_of
-from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian
+from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian, vertex_names
 from condal.problems.signs import checked_signs
 from condal.result import Result
 from condal.runtime.arguments import Seed, require_whole
@@ -39,7 +40,7 @@ MAX_BATCH_NUMBERS = 2**22  # of the splits that are compared at once
 
 
 @dataclass(frozen=True, eq=False)
-class BalancedCut:
+class BalancedCut(TwoSides):
     """A cut into sides of nearly equal size, with its weight and a proved bound.
 
     Attributes
@@ -50,11 +51,14 @@ class BalancedCut:
         A proved lower bound on the weight of every cut that is as balanced.
     signs : ndarray
         +1 or -1 for each vertex: its side.
+    model : Bisection, optional
+        The model of the graph.
     """
 
     weight: float
     bound: float
     signs: Array
+    model: Any = None
 
     def __repr__(self) -> str:
         ones = int((self.signs > 0).sum())
@@ -89,6 +93,8 @@ class Bisection:
         The largest difference u between the sizes of the sides, even if and only if n is.
     name : str, optional
         The name in results and reports.
+    names : list, optional
+        The names of the vertices, if they are not 0, 1, ...
 
     References
     ----------
@@ -99,6 +105,7 @@ class Bisection:
     W: Any = field(repr=False)
     imbalance: int = 0
     name: str = "bisection"
+    names: list[Any] | None = field(default=None, repr=False)
 
     __repr__ = model_text
 
@@ -196,7 +203,7 @@ class Bisection:
             signs = min(signs, improved, key=self.weight)
             if limit.is_over():
                 break
-        return BalancedCut(self.weight(signs), float(result.bound), signs)
+        return BalancedCut(self.weight(signs), float(result.bound), signs, self)
 
 
 def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") -> Bisection:
@@ -204,10 +211,10 @@ def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") 
 
     Parameters
     ----------
-    W : array, sparse matrix or NetworkX graph
-        Symmetric weights. The edge attribute `weight` of a NetworkX graph is used (1 if missing),
-        and vertices are numbered in the order of `list(graph)`. Weights may be negative; self-loops
-        are ignored.
+    W : array, sparse matrix, table of pandas, NetworkX or igraph graph
+        Symmetric weights. The edge attribute `weight` of a graph is used (1 if missing), and
+        vertices are numbered in the order of `list(graph)`; `BalancedCut.sides` has their names.
+        Weights may be negative; self-loops are ignored.
     imbalance : int, optional
         The largest difference between the sizes of the two sides; by default 0, or 1 for an odd
         number of vertices.
@@ -248,4 +255,4 @@ def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") 
             f"imbalance must be below the number of vertices, {n}; got {most}: a cut with an empty "
             "side has weight 0"
         )
-    return Bisection(graph, int(most) - (int(most) - n) % 2, name)
+    return Bisection(graph, int(most) - (int(most) - n) % 2, name, vertex_names(W))

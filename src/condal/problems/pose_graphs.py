@@ -177,7 +177,7 @@ class PoseGraph:
         rotations = rotations[0].T @ rotations
         translations = self.translations(rotations)
         cost = self.measurements.cost(rotations, translations)
-        return Poses(cost, float(result.bound), rotations, translations)
+        return Poses(cost, float(result.bound), rotations, translations, self)
 
 
 def _gram(a: Any, weights: Array) -> Any:

@@ -12,8 +12,6 @@ from condal.io.formats.g2o import G2oGraph, read_g2o
 from condal.problem import Problem
 from condal.problems.pose_graphs import PoseGraph, pose_graph
 from condal.problems.poses import Poses
-from condal.report import pictures
-from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -73,15 +71,6 @@ def _lines(answer: _Answer) -> Iterator[str]:
     return answer.graph.lines(answer.poses)
 
 
-def _picture(loaded: _Loaded, result: Result, answer: _Answer) -> Picture:
-    assert answer.poses.translations is not None
-    return pictures.trajectory(
-        answer.poses.translations,
-        loaded.graph.measurements.edges,
-        "The trajectory: the positions of all poses, and the measurements between them.",
-    )
-
-
 POSE_GRAPH = Application(
     name="pose-graph",
     title="globally optimal poses from noisy relative poses",
@@ -103,6 +92,6 @@ POSE_GRAPH = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
-    picture=_picture,
+    picture=lambda model, result, answer: answer.poses.picture(),
     out="a g2o file: the poses as VERTEX lines, then the measurements of FILE",
 )

@@ -145,7 +145,7 @@ def communities(
     graph: Any,
     k: Any = 2,
     *,
-    null: Null = "uniform",
+    null: Null = "degrees",
     resolution: float = 1.0,
     pairs: Pairs | None = None,
     name: str = "communities",
@@ -160,9 +160,9 @@ def communities(
         Weights must not be negative; self-loops are ignored.
     k : int or None, optional
         The largest number of groups; None for any number.
-    null : {"uniform", "degrees"}, optional
-        The expected weight of a pair without communities: "uniform" as in the stochastic block
-        model, or proportional to "degrees", which makes the quality the modularity.
+    null : {"degrees", "uniform"}, optional
+        The expected weight of a pair without communities: proportional to "degrees" (default),
+        which makes the quality the modularity, or "uniform" as in the stochastic block model.
     resolution : float, optional
         A factor on the expected weights; values above 1 favour smaller groups.
     pairs : {"none", "edges", "all"}, optional
@@ -188,7 +188,7 @@ def communities(
 
     >>> import condal, networkx
     >>> graph = networkx.barbell_graph(4, 0)
-    >>> model = condal.problems.communities(graph, 2, null="degrees")
+    >>> model = condal.problems.communities(graph, 2)
     >>> partition = model.round(condal.solve(model))
     >>> partition.sizes.tolist(), round(partition.value, 4)
     ([4, 4], 0.4231)

@@ -85,9 +85,9 @@ COMMUNITIES = Application(
         ),
         click.Option(
             ["--expected"],
-            type=click.Choice(["uniform", "degrees"]),
-            default="uniform",
-            help="The expected weight: the same for all pairs, or by degrees (modularity).",
+            type=click.Choice(["degrees", "uniform"]),
+            default="degrees",
+            help="The expected weight: by degrees (modularity), or the same for all pairs.",
         ),
         click.Option(
             ["--resolution"],

@@ -50,7 +50,8 @@ class Application:
     answer : interpret the result, as a cut or a clustering.
     rows : the answer as names and values.
     proved : what the bound says about the answer; called only if there is a bound.
-    figures : all of this for --json, with the same keys for every result, None for missing values.
+    figures : all of this for --json, with the same keys for every result, None for missing values;
+        the first is the headline of a page.
     lines : the answer as lines for --out.
     labels : a rounded answer as an integer for each vertex, point or facility, to be saved.
     restore : the answer of a saved result from its labels. Both are None for an answer that is a

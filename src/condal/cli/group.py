@@ -20,15 +20,15 @@ HELP = f"{__name__}.help"  # key in a context's meta: the help command to sugges
 TRACEBACK = "CONDAL_TRACEBACK"
 
 
-class Name(click.Choice):
+class Name(click.Choice[str]):
     """One of several names; an error suggests the nearest."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            error.message = error.message.rstrip(".") + did_you_mean(value, self.choices)
-            raise
+            text = error.message.rstrip(".") + did_you_mean(value, self.choices)
+            raise click.BadParameter(text, ctx, param) from None
 
 
 class LazyGroup(click.Group):

@@ -13,6 +13,7 @@ from condal.cli.application import Lines
 from condal.io.results.reading import load
 from condal.io.results.record import Saved
 from condal.runtime.text import escape_terminal, table
+from condal.sweeps.folder import is_sweep, read_sweep
 
 
 @click.command()
@@ -26,23 +27,38 @@ from condal.runtime.text import escape_terminal, table
 def show(results: tuple[str, ...], json_target: str | None) -> None:
     """Print saved results and how they were made.
 
-    A RESULT is a folder that condal solve --save wrote. Files that were changed
-    since are refused. The claims of a result are proved only by condal certify.
-
     \b
-    Example:
+    Examples:
       condal show run1
+      condal show seeds
+
+    A RESULT is a folder that condal solve --save wrote, or the folder of condal
+    sweep, whose points are a table. Files that were changed since are refused.
+    The claims of a result are proved only by condal certify.
     """
     if json_target is not None and json_target != output_paths.STDOUT:
         output_paths.check(json_target, "--json")
         output_paths.check_outside(json_target, "--json", results)
-    loaded = [load(folder) for folder in results]
+    sweeps = {folder: read_sweep(folder) for folder in results if is_sweep(folder)}
+    loaded = {folder: load(folder) for folder in results if folder not in sweeps}
     echo = partial(click.echo, err=json_target == output_paths.STDOUT)
-    for saved in loaded:
+    for folder in results:
+        if folder in sweeps:
+            echo(f"\n{sweeps[folder] if len(sweeps[folder]) else 'no point is finished'}")
+            continue
+        saved = loaded[folder]
         echo(f"\n{result_text.page(saved.result, saved.file or '', _answer(saved))}")
         echo(f"\n{table(_origin(saved))}")
     if json_target is not None:
-        records = [_record(saved) for saved in loaded]
+        records = [
+            record
+            for folder in results
+            for record in (
+                [_record(load(row.folder)) for row in sweeps[folder] if row.folder is not None]
+                if folder in sweeps
+                else [_record(loaded[folder])]
+            )
+        ]
         output_paths.write_record(json_target, records[0] if len(records) == 1 else records)
 
 

@@ -51,8 +51,9 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
     def likeness(candidate: str) -> tuple[float, float]:
         last = candidate.rpartition(".")[2]
-        letters = (re.sub("[-_]", "", text).lower() for text in (name, last))
-        return SequenceMatcher(None, *letters).ratio(), SequenceMatcher(None, name, last).ratio()
+        given, letters = (re.sub("[-_]", "", text).lower() for text in (name, last))
+        nearness = SequenceMatcher(None, given, letters).ratio()
+        return nearness, SequenceMatcher(None, name, last).ratio()
 
     nearest = max(names, key=likeness, default="")
     return f" (did you mean {nearest}?)" if likeness(nearest)[0] >= MIN_LIKENESS else ""

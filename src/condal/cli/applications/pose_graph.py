@@ -61,10 +61,10 @@ def _proved(loaded: _Loaded, result: Result, answer: _Answer) -> Lines:
 
 def _figures(loaded: _Loaded, result: Result, answer: _Answer | None) -> Figures:
     if answer is None:
-        return {"poses": None, "cost": None, "optimality_gap": None}
+        return {"cost": None, "poses": None, "optimality_gap": None}
     poses = answer.poses
     gap = poses.optimality_gap if isfinite(result.bound) else None
-    return {"poses": len(poses.rotations), "cost": poses.cost, "optimality_gap": gap}
+    return {"cost": poses.cost, "poses": len(poses.rotations), "optimality_gap": gap}
 
 
 def _lines(answer: _Answer) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from commands import run, signalled
 from condal.certificates.certificate import Certificate
 from condal.certificates.history import History
 from condal.cli import demo, memory, result_text
+from condal.cli.app import COMMANDS
 from condal.cli.text import number, percent
 from condal.driver.memory import make_plan
 from condal.io.formats import write_rudy
@@ -412,12 +414,45 @@ def test_version():
     assert (ended.returncode, ended.stdout) == (0, f"condal {condal.__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["", "demo", "solve", "info"])
-def test_help_gives_an_example(command):
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_begins_with_an_example(command):
     ended = run(*command.split(), "--help")
     assert ended.exit_code == 0
-    assert re.search(r"Example:\n    condal \w+", ended.stdout)
+    assert re.match(r"Usage: .*\n\n  .*\n\n  Examples?:\n    condal \w+", ended.stdout)
     assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_of_a_shell_is_printed_or_installed(shell, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", f"/bin/{shell}")
+    printed = run("completion", shell)
+    assert "_CONDAL_COMPLETE" in printed.stdout
+    assert run("completion").stdout == printed.stdout
+    assert not list(tmp_path.rglob("*condal*"))
+    for _ in range(2):  # a second time changes nothing
+        ended = run("completion", "--install")
+        assert ended.exit_code == 0, ended.stderr
+        path = Path(ended.stdout.partition(": completion for")[0])
+        assert path.is_relative_to(tmp_path)
+        assert path.read_text().count("_CONDAL_COMPLETE=") == 1
+
+
+def test_the_completion_of_an_unknown_shell(monkeypatch):
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+    assert "no completion for the shell 'tcsh'; give one: bash, zsh, fish" in refused("completion")
+
+
+def test_commands_and_names_are_completed():
+    for words, wanted in (("condal so", "solve"), ("condal solve g.txt --as max", "max-cut")):
+        asked = {"_CONDAL_COMPLETE": "bash_complete", "COMP_WORDS": words}
+        ended = subprocess.run(
+            [sys.executable, "-c", "from condal.cli import main; main()"],
+            env={**os.environ, **asked, "COMP_CWORD": str(len(words.split()) - 1)},
+            capture_output=True,
+            text=True,
+        )
+        assert f"plain,{wanted}\n" in ended.stdout, ended.stderr
 
 
 def test_no_command_shows_the_help():

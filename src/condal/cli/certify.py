@@ -71,6 +71,13 @@ def certify(
 ) -> None:
     """Prove or refute ANSWER, whatever solver it comes from.
 
+    \b
+    Example:
+      condal solve G1.txt --as max-cut --save run1
+      condal certify G1.txt run1
+      csdp theta1.dat-s theta1.sol
+      condal certify theta1.dat-s theta1.sol
+
     ANSWER is a folder that condal solve --save wrote, a solution of an SDPA
     program by CSDP, DSDP, SDPA or SDPLR, or a .npz archive of x and y. The problem
     is read again from its file PROBLEM, and all is recomputed from the point and
@@ -81,13 +88,6 @@ def certify(
     Exit codes: 0 every claim of a folder is proved, or an answer in a file is
     proved to within --tol; 1 refuted or not proved; 2 a file cannot be read, or was
     changed after it was saved.
-
-    \b
-    Example:
-      condal solve G1.txt --as max-cut --save run1
-      condal certify G1.txt run1
-      csdp theta1.dat-s theta1.sol
-      condal certify theta1.dat-s theta1.sol
     """
     Stop(DEFAULT_TOL if tol is None else tol, max_seconds=max_seconds)  # refuses bad numbers
     limit = TimeLimit(max_seconds)

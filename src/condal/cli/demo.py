@@ -29,12 +29,12 @@ TOL = 1e-3
 def demo(context: click.Context) -> None:
     """Solve an example and explain the result; no file is needed.
 
-    The example assigns two channels to 2,000 radio stations and takes a few
-    seconds.
-
     \b
     Example:
       condal demo
+
+    The example assigns two channels to 2,000 radio stations and takes a few
+    seconds.
     """
     context.exit(exit_code(run(click.echo, watch=Progress())))
 

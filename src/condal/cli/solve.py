@@ -57,12 +57,11 @@ class Solve(ApplicationCommand):
                 formatter.write_dl([(each.name, each.title) for each in APPLICATIONS.values()])
             return
         text = f"{application.about}\n\n--out writes {application.out}."
-        formatter.write_paragraph()
+        formatter.write(f"\n  Example:\n    {application.example}\n")
         with formatter.indentation():
             for paragraph in text.split("\n\n"):
-                formatter.write_text(" ".join(paragraph.split()))
                 formatter.write_paragraph()
-            formatter.write(f"  Example:\n    {application.example}\n")
+                formatter.write_text(" ".join(paragraph.split()))
 
 
 @click.command(cls=Solve)
@@ -170,13 +169,13 @@ def solve(
 ) -> None:
     """Solve the problem in FILE and prove how good the answer is.
 
-    The application decides what FILE is and which further options there are:
-    see condal solve --as NAME --help. Ctrl-C stops the solve and prints the
-    best answer so far; a second Ctrl-C aborts.
-
     \b
     Example:
       condal solve G1.txt --as max-cut --tol 1e-2 --json result.json
+
+    The application decides what FILE is and which further options there are:
+    see condal solve --as NAME --help. Ctrl-C stops the solve and prints the
+    best answer so far; a second Ctrl-C aborts.
     """
     settings = settings_of(context.params)
     own = {name: value for name, value in own.items() if name not in PARAMETERS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import re
@@ -237,6 +238,22 @@ def test_a_misspelt_command_or_application_is_answered_with_the_right_one(cycle)
     assert "No such command 'x'; see condal --help" in refused("x")
     for command in (("solve", cycle), ("certify", cycle, cycle)):
         assert "'sdp' (did you mean max-cut?); see" in refused(*command, "--as", "maxcut")
+
+
+def test_verbose_prints_the_methods_and_then_the_iterations(cycle):
+    plain, one, two = (
+        run("solve", cycle, "--as", "max-cut", *more).stderr.splitlines()
+        for more in ((), ("-v",), ("--verbose", "--verbose"))
+    )
+    begun = "solve max-cut to tol", "method lowrank: f is linear"
+    methods = [line for line in one if line.startswith(begun)]
+    assert len(methods) == 2
+    assert not [line for line in one if line.startswith("k = ")]
+    assert [line for line in two if line.startswith("k = 1: objective ")]
+    assert not set(methods) & set(plain)
+    assert logging.getLogger("condal").level == logging.NOTSET
+    error = refused("solve", cycle, "--as", "max-cut", "-q", "-v")
+    assert "--quiet and --verbose exclude each other" in error
 
 
 @pytest.mark.usefixtures("permissions")

@@ -9,7 +9,14 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.problems import bisection, communities, max_cut, max_k_cut, quadratic_assignment
+from condal.problems import (
+    bisection,
+    communities,
+    max_cut,
+    max_k_cut,
+    quadratic_assignment,
+    theta,
+)
 from condal.problems.graphs import vertex_names
 
 CLUB = nx.relabel_nodes(nx.barbell_graph(4, 0), dict(enumerate("abcdefgh")))
@@ -64,6 +71,15 @@ def test_the_groups_of_a_partition_have_the_names_of_the_vertices(form, build):
     names = np.array(list("abcdefgh"))
     groups = [names[partition.labels == group].tolist() for group in range(len(partition.sizes))]
     assert partition.groups == groups
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_stable_set_has_the_names_of_its_vertices(form):
+    model = theta(FORMS[form])
+    chosen = model.round(condal.solve(model))
+    assert chosen.names == ["abcdefgh"[v] for v in chosen.vertices]
+    assert CLUB.subgraph(chosen.names).number_of_edges() == 0
+    assert model.complement.names == list("abcdefgh")
 
 
 def test_sides_and_signs_are_of_the_same_order():

@@ -39,6 +39,8 @@ ANSWERS = {
     "cut": lambda: problems.max_cut(GRAPH),
     "balanced cut": lambda: problems.bisection(GRAPH),
     "partition": lambda: problems.communities(GRAPH, 3),
+    "clustering": lambda: problems.k_means(np.eye(6, 3), 2),
+    "stable set": lambda: problems.theta(GRAPH),
     "signs": lambda: problems.sign_synchronisation(nx.to_numpy_array(GRAPH)),
 }
 
@@ -77,3 +79,10 @@ def test_rotations_without_positions_say_that_there_is_nothing_to_draw():
     poses = model.round(condal.solve(model, tol=1e-2))
     with pytest.raises(condal.ProblemError, match="rotations without positions"):
         poses.plot()
+
+
+def test_clusters_of_distances_say_that_there_is_nothing_to_draw():
+    model = problems.k_means(distances=np.ones((4, 4)) - np.eye(4), k=2)
+    clustering = model.round(condal.solve(model, tol=1e-2))
+    with pytest.raises(condal.ProblemError, match="only the distances of the points were given"):
+        clustering.plot()

@@ -3,7 +3,7 @@ from condal.problems.angles import Phases as Phases
 from condal.problems.angles import angular_synchronisation as angular_synchronisation
 from condal.problems.community_detection import Communities as Communities
 from condal.problems.community_detection import communities as communities
-from condal.problems.completion import Completed as Completed
+from condal.problems.completed import Completed as Completed
 from condal.problems.completion import MatrixCompletion as MatrixCompletion
 from condal.problems.completion import known_entries as known_entries
 from condal.problems.completion import matrix_completion as matrix_completion

@@ -16,7 +16,8 @@ from condal.errors import FormatError
 from condal.io.formats.ratings import Ratings, read_ratings
 from condal.io.formats.table import read_table
 from condal.problem import Problem
-from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
+from condal.problems.completed import Completed
+from condal.problems.completion import MatrixCompletion, matrix_completion
 from condal.result import Result
 
 RANK_TOL = 1e-6  # relative to the largest singular value: smaller ones do not count

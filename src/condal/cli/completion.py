@@ -50,7 +50,7 @@ def completion(context: click.Context, shell: str | None, install: bool) -> None
         path.parent.mkdir(parents=True, exist_ok=True)
         if shell != "zsh":
             path.write_text(script, encoding="utf-8")
-        elif not path.exists() or ZSH_LINE not in path.read_text(encoding="utf-8"):
+        elif not path.exists() or ZSH_LINE not in path.read_text(errors="replace"):
             with path.open("a", encoding="utf-8") as file:
                 file.write(f"\n{ZSH_LINE}")
     except OSError as error:

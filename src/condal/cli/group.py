@@ -20,7 +20,7 @@ HELP = f"{__name__}.help"  # key in a context's meta: the help command to sugges
 TRACEBACK = "CONDAL_TRACEBACK"
 
 
-class Name(click.Choice[str]):
+class Name(click.Choice):  # type: ignore[type-arg]  # click 8.1 has no type argument
     """One of several names; an error suggests the nearest."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

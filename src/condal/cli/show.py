@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -14,6 +13,7 @@ from condal.io.results.reading import load
 from condal.io.results.record import Saved
 from condal.runtime.text import escape_terminal, table
 from condal.sweeps.folder import is_sweep, read_sweep
+from condal.sweeps.table import Table
 
 
 @click.command()
@@ -39,27 +39,25 @@ def show(results: tuple[str, ...], json_target: str | None) -> None:
     if json_target is not None and json_target != output_paths.STDOUT:
         output_paths.check(json_target, "--json")
         output_paths.check_outside(json_target, "--json", results)
-    sweeps = {folder: read_sweep(folder) for folder in results if is_sweep(folder)}
-    loaded = {folder: load(folder) for folder in results if folder not in sweeps}
-    echo = partial(click.echo, err=json_target == output_paths.STDOUT)
-    for folder in results:
-        if folder in sweeps:
-            echo(f"\n{sweeps[folder] if len(sweeps[folder]) else 'no point is finished'}")
-            continue
-        saved = loaded[folder]
-        echo(f"\n{result_text.page(saved.result, saved.file or '', _answer(saved))}")
-        echo(f"\n{table(_origin(saved))}")
+    loaded = [read_sweep(folder) if is_sweep(folder) else load(folder) for folder in results]
+    for saved in loaded:
+        click.echo(f"\n{_text(saved)}", err=json_target == output_paths.STDOUT)
     if json_target is not None:
-        records = [
-            record
-            for folder in results
-            for record in (
-                [_record(load(row.folder)) for row in sweeps[folder] if row.folder is not None]
-                if folder in sweeps
-                else [_record(loaded[folder])]
-            )
-        ]
+        records = [record for saved in loaded for record in _records(saved)]
         output_paths.write_record(json_target, records[0] if len(records) == 1 else records)
+
+
+def _text(saved: Saved | Table) -> str:
+    if isinstance(saved, Table):
+        return f"{saved}" if len(saved) else "no point is finished"
+    page = result_text.page(saved.result, saved.file or "", _answer(saved))
+    return f"{page}\n\n{table(_origin(saved))}"
+
+
+def _records(saved: Saved | Table) -> list[dict[str, Any]]:
+    if isinstance(saved, Table):
+        return [_record(load(row.folder)) for row in saved if row.folder is not None]
+    return [_record(saved)]
 
 
 def _answer(saved: Saved) -> Lines:

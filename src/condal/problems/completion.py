@@ -20,7 +20,7 @@ from condal.problem import Problem
 from condal.problems.answers import model_text, rectangle_of
 from condal.problems.completed import Completed
 from condal.problems.completion_tuning import Watch, choose_delta, robust_delta, with_best_radius
-from condal.problems.inputs import array_of, describe, require_choice, require_flag
+from condal.problems.inputs import array_of, describe, is_table, require_choice, require_flag
 from condal.problems.row_column_effects import Effects, Fit
 from condal.result import Result
 from condal.runtime.arguments import (
@@ -216,7 +216,8 @@ def matrix_completion(
             raise ProblemError("a matrix has a shape of its own: leave out shape")
         matrix = rows
         rows, cols, values = known_entries(matrix)
-        shape, names = np.shape(matrix), _names(matrix)
+        shape = np.shape(matrix)
+        names = (matrix.index, matrix.columns) if is_table(matrix) else None
     i, j = _indices(rows, "rows"), _indices(cols, "cols")
     v = finite_array(values, "values", ndim=1)
     if not i.size == j.size == v.size or v.size == 0:
@@ -302,12 +303,6 @@ def _indices(given: Any, name: str) -> Indices:
             f"{name} must be whole numbers from 0, one per entry; got {describe(given)}"
         )
     return indices.astype(np.intp)
-
-
-def _names(matrix: Any) -> tuple[Any, Any] | None:
-    """Return the index and columns of a DataFrame."""
-    is_table = hasattr(matrix, "columns") and hasattr(matrix, "index")
-    return (matrix.index, matrix.columns) if is_table else None
 
 
 def _known(z: Array) -> Any:

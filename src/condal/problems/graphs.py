@@ -13,7 +13,13 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
-from condal.problems.inputs import array_of, describe, is_matrix_like, require_real
+from condal.problems.inputs import (
+    array_of,
+    describe,
+    is_matrix_like,
+    is_table,
+    require_real,
+)
 from condal.runtime.arguments import finite_array
 
 
@@ -56,7 +62,7 @@ def weights_of(graph: Any, name: str) -> Any:
             f"{name} must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; "
             f"got {type(graph).__name__}"
         )
-    if _is_table(graph):
+    if is_table(graph):
         index, columns = list(graph.index), list(graph.columns)
         if index != columns and set(index) == set(columns):
             raise ProblemError(
@@ -103,7 +109,7 @@ def vertex_names(graph: Any) -> list[Any] | None:
         names = list(graph)
     elif is_igraph(graph):
         names = list(graph.vs["name"]) if "name" in graph.vs.attributes() else []
-    elif _is_table(graph):
+    elif is_table(graph):
         names = list(graph.index)
     return None if names in ([], list(range(len(names)))) else names
 
@@ -130,10 +136,6 @@ def quarter_laplacian(W: Any) -> Any:
 def cut_weight(W: Any, signs: Array) -> float:
     """Return the weight of the edges between vertices of different signs."""
     return float(0.25 * W.sum() - 0.25 * (signs @ (W @ signs)))
-
-
-def _is_table(graph: Any) -> bool:
-    return hasattr(graph, "columns") and hasattr(graph, "index")
 
 
 def _from_networkx(graph: Any) -> Any:

@@ -89,6 +89,11 @@ def is_matrix_like(given: Any) -> bool:
     )
 
 
+def is_table(given: Any) -> bool:
+    """Return whether `given` looks like a DataFrame."""
+    return hasattr(given, "columns") and hasattr(given, "index")
+
+
 def _kind(given: Any) -> str:
     name = type(given).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' or name == 'ndarray' else 'a'} {name}"

@@ -193,10 +193,10 @@ def blocks(n: int) -> Instance:
     chance = np.where(labels[:, None] == labels, 0.15, 0.05)
     W = np.triu(rng.random((n, n)) < chance, 1).astype(float)
     W = sp.csr_array(W + W.T)
-    c = communities(W, 3).c
+    c = communities(W, 3, null="uniform").c
     return modelled(
         f"communities, n = {n}",
-        lambda: communities(W, 3),
+        lambda: communities(W, 3, null="uniform"),
         engines(programs.unit_diagonal(W.toarray() - np.outer(c, c)), "SCS"),
     )
 

@@ -27,7 +27,7 @@ for rows in np.array_split(np.arange(n), 20):
     blocks.append(np.stack([rows[i], j])[:, rows[i] < j])
 i, j = np.concatenate(blocks, axis=1)
 half = sp.coo_array((np.ones(i.size), (i, j)), shape=(n, n)).tocsr()
-model = condal.problems.communities(half + half.T, k, name="block model")
+model = condal.problems.communities(half + half.T, k, null="uniform", name="block model")
 
 # The objective is a sparse matrix minus one of rank one; diag x = 1 is the only constraint.
 result = condal.solve(model, tol=1e-3)

@@ -37,6 +37,8 @@ from condal.types import (
     from_user,
 )
 
+MAX_SHOWN_CHARACTERS = 60  # of a domain in the repr of a problem
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -94,6 +96,13 @@ class Problem:
         if not checked:
             _require_fit(self.X, self.f.M, "f", "the objective f")
             _require_fit(self.X, self.A, "A", "the constraint map A")
+
+    def __repr__(self) -> str:
+        verb = "maximise" if self.maximise else "minimise"
+        f, h, X = type(self.f).__name__, type(self.h).__name__, repr(self.X)
+        X = X if len(X) <= MAX_SHOWN_CHARACTERS else type(self.X).__name__
+        rows = f", h = {h} of size {self.h.size}" if self.h.size else ""
+        return f"Problem({self.name!r}: {verb} {f} over {X}{rows})"
 
     @classmethod
     def of(

@@ -15,7 +15,7 @@ from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem
 from condal.runtime.markup import pairs
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, table
 from condal.storage.reconstruction import Reconstruction
 
 if TYPE_CHECKING:
@@ -204,13 +204,14 @@ class Result:
         return _is_upper(*columns, objective=self.objective, bound=self.bound)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return names and values to print."""
+        """Return the names and values of the summary."""
         return [
             ("status", self.status.value),
             *([("reason", self.reason)] if self.reason else []),
             *self._proved(),
             *([("x", str(self.reconstruction))] if self.reconstruction else []),
             ("method", self.method),
+            *([("why", self.why)] if self.why else []),
             ("iterations", f"{self.iterations}"),
             ("oracle calls", f"{self.oracle_calls} ({self.matvecs} products)"),
             ("seconds", f"{self.seconds:.2f}"),
@@ -234,6 +235,11 @@ class Result:
             ("price", f"{self.price:.3g}"),
             *([("optimum", "between objective and bound, up to rounding")] if self.bracket else []),
         ]
+
+    def summary(self) -> str:
+        """Return a table of at most 80 columns: the status, what is proved, how, and the cost."""
+        rows = [(name, escape_terminal(value)) for name, value in self.rows()]
+        return f"{escape_terminal(f'Result of {self.problem_name}')}\n{table(rows)}"
 
     def plot(self, *, against: Against = "iterations") -> Figure:
         """Draw objective and bound, gap and infeasibility, and the cost of an iteration.
@@ -260,9 +266,7 @@ class Result:
         return Trace(columns, *proved, label, self.tol, upper=self.bounded_above)
 
     def __repr__(self) -> str:
-        width = max(len(name) for name, _ in self.rows())
-        lines = [f"  {name:<{width}}  {value}" for name, value in self.rows()]
-        return "\n".join(map(escape_terminal, [f"Result of {self.problem_name}", *lines]))
+        return self.summary()
 
     def _repr_html_(self) -> str:
         return pairs(f"Result of {self.problem_name}", self.rows())

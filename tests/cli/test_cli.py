@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
+import os
 import re
 import signal
 import subprocess
@@ -20,13 +22,14 @@ from commands import run, signalled
 from condal.certificates.certificate import Certificate
 from condal.certificates.history import History
 from condal.cli import demo, memory, result_text
-from condal.cli.text import number, percent, table
+from condal.cli.app import COMMANDS
+from condal.cli.text import number, percent
 from condal.driver.memory import make_plan
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import Status
 from condal.runtime.memory import size
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, table
 from locations import DATA
 
 KEYS = {
@@ -216,7 +219,11 @@ def test_weights_that_are_no_integers(folder):
         (("--json", "."), "is not a regular file; give --json another path"),
         (("--json", "cycle.txt"), "is the file itself"),
         (("--json", ""), "is not a regular file"),
-        (("--jsonn", "r.json"), "No such option"),
+        (("--jsonn", "r.json"), "No such option '--jsonn' (did you mean --json?); see condal"),
+        (
+            ("--method", "CGAL"),
+            "'sketchy-cgal' (did you mean cgal?); see condal solve --as max-cut",
+        ),
     ],
 )
 def test_bad_options(cycle, options, text, monkeypatch):
@@ -224,6 +231,29 @@ def test_bad_options(cycle, options, text, monkeypatch):
     error = refused("solve", cycle, "--as", "max-cut", *options)
     assert text in error
     assert Path(cycle).read_text() == CYCLE
+
+
+def test_a_misspelt_command_or_application_is_answered_with_the_right_one(cycle):
+    assert "No such command 'sovle' (did you mean solve?); see condal --help" in refused("sovle")
+    assert "No such command 'x'; see condal --help" in refused("x")
+    for command in (("solve", cycle), ("certify", cycle, cycle)):
+        assert "'sdp' (did you mean max-cut?); see" in refused(*command, "--as", "maxcut")
+
+
+def test_verbose_prints_the_methods_and_then_the_iterations(cycle):
+    plain, one, two = (
+        run("solve", cycle, "--as", "max-cut", *more).stderr.splitlines()
+        for more in ((), ("-v",), ("--verbose", "--verbose"))
+    )
+    begun = "solve max-cut to tol", "method lowrank: f is linear"
+    methods = [line for line in one if line.startswith(begun)]
+    assert len(methods) == 2
+    assert not [line for line in one if line.startswith("k = ")]
+    assert [line for line in two if line.startswith("k = 1: objective ")]
+    assert not set(methods) & set(plain)
+    assert logging.getLogger("condal").level == logging.NOTSET
+    error = refused("solve", cycle, "--as", "max-cut", "-q", "-v")
+    assert "--quiet and --verbose exclude each other" in error
 
 
 @pytest.mark.usefixtures("permissions")
@@ -401,12 +431,45 @@ def test_version():
     assert (ended.returncode, ended.stdout) == (0, f"condal {condal.__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["", "demo", "solve", "info"])
-def test_help_gives_an_example(command):
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_begins_with_an_example(command):
     ended = run(*command.split(), "--help")
     assert ended.exit_code == 0
-    assert re.search(r"Example:\n    condal \w+", ended.stdout)
+    assert re.match(r"Usage: .*\n\n  .*\n\n  Examples?:\n    condal \w+", ended.stdout)
     assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_of_a_shell_is_printed_or_installed(shell, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", f"/bin/{shell}")
+    printed = run("completion", shell)
+    assert "_CONDAL_COMPLETE" in printed.stdout
+    assert run("completion").stdout == printed.stdout
+    assert not list(tmp_path.rglob("*condal*"))
+    for _ in range(2):  # a second time changes nothing
+        ended = run("completion", "--install")
+        assert ended.exit_code == 0, ended.stderr
+        path = Path(ended.stdout.partition(": completion for")[0])
+        assert path.is_relative_to(tmp_path)
+        assert path.read_text().count("_CONDAL_COMPLETE=") == 1
+
+
+def test_the_completion_of_an_unknown_shell(monkeypatch):
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+    assert "no completion for the shell 'tcsh'; give one: bash, zsh, fish" in refused("completion")
+
+
+def test_commands_and_names_are_completed():
+    for words, wanted in (("condal so", "solve"), ("condal solve g.txt --as max", "max-cut")):
+        asked = {"_CONDAL_COMPLETE": "bash_complete", "COMP_WORDS": words}
+        ended = subprocess.run(
+            [sys.executable, "-c", "from condal.cli import main; main()"],
+            env={**os.environ, **asked, "COMP_CWORD": str(len(words.split()) - 1)},
+            capture_output=True,
+            text=True,
+        )
+        assert f"plain,{wanted}\n" in ended.stdout, ended.stderr
 
 
 def test_no_command_shows_the_help():

@@ -17,7 +17,7 @@ from condal.cli.applications import APPLICATIONS
 from condal.cli.text import excess, number, sizes
 from condal.io.formats import write_metis
 from condal.problems.completion import matrix_completion
-from condal.problems.maxcut import MaxCut
+from condal.problems.cuts import MaxCut
 
 COMMON = ["problem", "method", "why", "status", "objective", "bound", "gap", "infeasibility"]
 COMMON += [

@@ -399,7 +399,7 @@ def test_an_operator_that_is_not_symmetric_is_refused():
     [
         (
             {"method": "cgla"},
-            "method must be a record such as condal.CGAL.*, or one of .*cgal.*; got 'cgla'",
+            "a record such as condal.CGAL.*, or one of .*cgal.*; got .cgla. .did you mean cgal.",
         ),
         ({"method": condal.CGAL}, "method takes a record"),
         ({"storage": "sketch"}, "storage takes an object such as condal.storage.Sketch"),

@@ -159,3 +159,19 @@ def test_labels_become_text_and_not_markup():
     assert 'aria-label="&quot;&lt;b&gt;&quot;"' in text
     assert "<i>" not in text
     assert "<b>" not in text
+
+
+def test_a_few_vertices_far_away_leave_the_others_apart():
+    graph = nx.gnp_random_graph(200, 0.05, seed=0)
+    nx.add_path(graph, [0, *range(200, 215)])  # a tail
+    at = places(nx.to_scipy_sparse_array(graph, dtype=float))[:200]
+    spread = np.ptp(at, axis=0) / np.sqrt(215)  # of the square of all vertices
+    assert spread.min() > 0.4
+
+
+def test_of_a_graph_with_many_vertices_some_edges_are_drawn():
+    W = nx.to_scipy_sparse_array(nx.gnp_random_graph(600, 0.02, seed=0), dtype=float)
+    picture = pictures.graph(W, np.arange(600) % 2, ("even", "odd"), "Sampled.")
+    assert len(picture["edges"]) == pictures.MAX_SAMPLED_EDGES
+    assert f"2,000 of {W.nnz // 2:,} edges are shown." in str(picture["caption"])
+    assert (W.toarray()[tuple(picture["edges"].T)] == 1).all()

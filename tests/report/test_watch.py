@@ -24,7 +24,7 @@ import condal
 from browser import Browser, needs_chromium
 from condal.certificates.history import Row
 from condal.cli.app import cli
-from condal.cli.watching import broadcast
+from condal.driver.run import broadcast
 from condal.errors import CondalError
 from condal.report.live import Watch
 from condal.report.live.rows import COLUMNS, MAX_ROWS, Rows

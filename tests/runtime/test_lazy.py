@@ -9,11 +9,12 @@ from importlib import import_module
 from inspect import ismodule
 from pathlib import Path
 from pkgutil import iter_modules
+from traceback import format_exception_only
 
 import pytest
 
 import condal
-from condal import problems
+from condal import methods, problems
 from condal.runtime.lazy import uncollected
 
 ROOT = Path(condal.__file__).parent
@@ -40,6 +41,32 @@ def test_a_deprecated_name_warns_and_is_the_new_one(old, new):
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = problems.nothing
+
+
+@pytest.mark.parametrize(
+    ("module", "wrong", "right"),
+    [
+        (condal, "slove", "solve"),
+        (condal, "maxcut", "problems.max_cut"),
+        (condal, "LowRankCGAL", "methods.LowRankCGAL"),
+        (problems, "maxcut", "max_cut"),
+        (problems, "angular_synchronization", "angular_synchronisation"),
+        (methods, "Cgal", "CGAL"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_right_one(module, wrong, right):
+    wanted = rf"{module.__name__}' has no attribute '{wrong}' \(did you mean {right}\?\)$"
+    with pytest.raises(AttributeError, match=wanted) as raised:
+        getattr(module, wrong)
+    assert not hasattr(module, wrong)
+    printed = "".join(format_exception_only(raised.value)).lower()
+    assert printed.count("did you mean") == 1  # Python adds a suggestion of its own otherwise
+
+
+def test_a_name_stays_misspelt_after_the_right_one_was_used():
+    """A submodule of that name would answer for it then."""
+    assert callable(problems.max_cut)
+    assert not hasattr(problems, "maxcut")
 
 
 @pytest.mark.parametrize("package", LAZY)

@@ -19,6 +19,7 @@ COMMANDS = {
     "sweep": "Solve FILE for several values of its options, in parallel.",
     "experiment": "Repeat an experiment of the CGAL paper, or all of them.",
     "bench": "Compare condal with other solvers on sets of instances.",
+    "completion": "Print or install the completion of commands and options.",
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 import condal
+from condal.problems.answers import Drawn
 from condal.result import Result
 from condal.runtime.time_limit import TimeLimit
 
@@ -49,12 +50,14 @@ class Application:
     answer : interpret the result, as a cut or a clustering.
     rows : the answer as names and values.
     proved : what the bound says about the answer; called only if there is a bound.
-    figures : all of this for --json, with the same keys for every result, None for missing values.
+    figures : all of this for --json, with the same keys for every result, None for missing values;
+        the first is the headline of a page.
     lines : the answer as lines for --out.
     labels : a rounded answer as an integer for each vertex, point or facility, to be saved.
     restore : the answer of a saved result from its labels. Both are None for an answer that is a
         function of x alone.
-    picture : the answer as arrays to draw (see `condal.report.pictures`), or None.
+    picture : the answer as arrays to draw (see `condal.report.pictures`), or None; by default the
+        picture of an answer that draws itself.
     out : what --out writes.
     options : the application's own options.
     inputs : names of options that are files to read and do not change the problem.
@@ -79,7 +82,9 @@ class Application:
     out: str
     labels: Callable[[Any], Any] | None = None
     restore: Callable[[Any, Saved], Any] | None = None
-    picture: Callable[[Any, Result, Any], Picture | None] = lambda model, result, answer: None
+    picture: Callable[[Any, Result, Any], Picture | None] = lambda model, result, answer: (
+        answer.picture() if isinstance(answer, Drawn) else None
+    )
     options: tuple[click.Option, ...] = ()
     inputs: tuple[str, ...] = ()
     resolved: Callable[[Any], dict[str, Any]] = lambda model: {}

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from condal.cli.result_text import STOPPED
-from condal.cli.text import WIDTH, table
 from condal.errors import ProblemError
 from condal.report.progress import clock
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import WIDTH, escape_terminal, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,6 +63,12 @@ def bench(
 ) -> None:
     """Compare condal with other solvers on sets of instances.
 
+    \b
+    Examples:
+      condal bench --list
+      condal bench quick
+      condal bench gset --instances G1 --peers pymanopt,scs
+
     Every solver runs in its own process on one thread, and condal's certificate
     judges every answer. Times are those of the solve alone, without the start of
     Python, imports and the preparation of a peer's data. DIR receives
@@ -71,12 +76,6 @@ def bench(
 
     Data come from --data, $CONDAL_DATA or the user's cache, else they are
     downloaded; without data, generated instances are used.
-
-    \b
-    Examples:
-      condal bench --list
-      condal bench quick
-      condal bench gset --instances G1 --peers pymanopt,scs
     """
     from condal.lab.bench.peers import chosen
     from condal.lab.bench.profile import draw, require_matplotlib

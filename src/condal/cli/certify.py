@@ -11,6 +11,7 @@ from condal.cli.applications import APPLICATIONS
 from condal.cli.check_answer import DEFAULT_TOL, check_answer
 from condal.cli.command import ApplicationCommand
 from condal.cli.finding import Finding
+from condal.cli.group import Name
 from condal.cli.verify_folder import verify_folder
 from condal.driver.stop import Stop
 from condal.runtime.cancellation import Cancelled, Deadline
@@ -25,7 +26,7 @@ PROVED, NOT_PROVED = 0, 1
 @click.option(
     "--as",
     "kind",
-    type=click.Choice(list(APPLICATIONS)),
+    type=Name(list(APPLICATIONS)),
     metavar="NAME",
     help="The application of PROBLEM, for an answer that does not name it.",
 )
@@ -70,6 +71,13 @@ def certify(
 ) -> None:
     """Prove or refute ANSWER, whatever solver it comes from.
 
+    \b
+    Example:
+      condal solve G1.txt --as max-cut --save run1
+      condal certify G1.txt run1
+      csdp theta1.dat-s theta1.sol
+      condal certify theta1.dat-s theta1.sol
+
     ANSWER is a folder that condal solve --save wrote, a solution of an SDPA
     program by CSDP, DSDP, SDPA or SDPLR, or a .npz archive of x and y. The problem
     is read again from its file PROBLEM, and all is recomputed from the point and
@@ -80,13 +88,6 @@ def certify(
     Exit codes: 0 every claim of a folder is proved, or an answer in a file is
     proved to within --tol; 1 refuted or not proved; 2 a file cannot be read, or was
     changed after it was saved.
-
-    \b
-    Example:
-      condal solve G1.txt --as max-cut --save run1
-      condal certify G1.txt run1
-      csdp theta1.dat-s theta1.sol
-      condal certify theta1.dat-s theta1.sol
     """
     Stop(DEFAULT_TOL if tol is None else tol, max_seconds=max_seconds)  # refuses bad numbers
     limit = TimeLimit(max_seconds)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from condal.certificates.history import Row
 from condal.cli.result_text import exit_code
 from condal.driver.solve import solve
-from condal.problems.maxcut import Cut, MaxCut, max_cut
+from condal.problems.cuts import Cut, MaxCut, max_cut
 from condal.report.progress import Progress
 from condal.report.words import percent
 from condal.result import Result, Status
@@ -29,12 +29,12 @@ TOL = 1e-3
 def demo(context: click.Context) -> None:
     """Solve an example and explain the result; no file is needed.
 
-    The example assigns two channels to 2,000 radio stations and takes a few
-    seconds.
-
     \b
     Example:
       condal demo
+
+    The example assigns two channels to 2,000 radio stations and takes a few
+    seconds.
     """
     context.exit(exit_code(run(click.echo, watch=Progress())))
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from condal.cli.result_text import STOPPED
-from condal.cli.text import table
 from condal.cli.workers import workers
 from condal.errors import ProblemError
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, table
 
 if TYPE_CHECKING:
     from condal.lab.experiments.claims import PaperClaim
@@ -47,18 +46,18 @@ def experiment(
 ) -> None:
     """Repeat an experiment of the CGAL paper, or all of them.
 
+    \b
+    Examples:
+      condal experiment --list
+      condal experiment --quick
+      condal experiment maxcut-small --out results
+
     Every method is tuned and every trial is kept. Results in DIR are not
     computed again: after Ctrl-C, repeat the command to resume. DIR/NAME holds
     the figures and claims.md, the paper's claims with the measured values.
 
     Data come from --data, $CONDAL_DATA or the user's cache, else they are
     downloaded. NAME is `all` for all experiments, as is --quick alone.
-
-    \b
-    Examples:
-      condal experiment --list
-      condal experiment --quick
-      condal experiment maxcut-small --out results
     """
     from condal.lab import experiments
     from condal.sweeps.progress import Lines

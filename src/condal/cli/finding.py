@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from condal.certificates.claims import Claim
 from condal.certificates.verification import Verdict
 from condal.cli.application import Lines
-from condal.cli.text import WIDTH, table
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import WIDTH, escape_terminal, table
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,23 @@ import click
 
 from condal.errors import CondalError
 from condal.runtime.lazy import uncollected
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import did_you_mean, escape_terminal
 
 BAD_INPUT = 2
 INTERNAL = 70  # EX_SOFTWARE of sysexits.h
 HELP = f"{__name__}.help"  # key in a context's meta: the help command to suggest in errors
 TRACEBACK = "CONDAL_TRACEBACK"
+
+
+class Name(click.Choice):  # type: ignore[type-arg]  # click 8.1 has no type argument
+    """One of several names; an error suggests the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            text = error.message.rstrip(".") + did_you_mean(value, self.choices)
+            raise click.BadParameter(text, ctx, param) from None
 
 
 class LazyGroup(click.Group):
@@ -33,6 +44,15 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._lazy)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; an error for an unknown one suggests the nearest."""
+        if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            hint = did_you_mean(args[0], self._lazy)
+            raise click.UsageError(f"No such command {args[0]!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         if cmd_name in self._lazy and cmd_name not in self.commands:
@@ -68,6 +88,9 @@ class LazyGroup(click.Group):
 
 def _usage(error: click.ClickException) -> str:
     text = " ".join(error.format_message().split()).rstrip(".")
+    if isinstance(error, click.NoSuchOption):  # click lists several options, some of them far
+        hint = did_you_mean(error.option_name, error.possibilities or ())
+        text = f"No such option {error.option_name!r}{hint}"
     if isinstance(error, click.UsageError) and error.ctx is not None:
         return f"{text}; see {error.ctx.meta.get(HELP, f'{error.ctx.command_path} --help')}"
     return text

@@ -11,15 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.cli.memory import describe
-from condal.cli.text import number, table
+from condal.cli.text import number
 from condal.driver.memory import in_all, make_plan
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_graph
 from condal.methods.lowrank.method import LowRankCGAL
-from condal.problems.maxcut import max_cut
+from condal.problems.cuts import max_cut
 from condal.runtime.memory import size
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, table
 
 
 @click.command()

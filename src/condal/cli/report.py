@@ -13,6 +13,7 @@ from condal.io.results.reading import load
 from condal.report.pages import page, require
 from condal.runtime.memory import size
 from condal.runtime.text import escape_terminal
+from condal.sweeps.folder import is_sweep, read_sweep
 
 
 @click.command("report")
@@ -23,20 +24,32 @@ from condal.runtime.text import escape_terminal
 def report(results: tuple[str, ...], out: str, title: str | None, overwrite: bool) -> None:
     """Write saved results as one HTML page.
 
-    A RESULT is a folder that condal solve --save wrote; several results stand
-    side by side. The page is one file and loads nothing from the network.
-
     \b
-    Example:
+    Examples:
       condal report run1 run2 -o page.html
+      condal report seeds -o page.html
+
+    A RESULT is a folder that condal solve --save wrote, or the folder of condal
+    sweep, which stands for its points; several results stand side by side. The
+    page is one file and loads nothing from the network.
     """
     require()
     _check(out, results, overwrite)
-    loaded = [load(folder) for folder in results]
-    names = [escape_terminal((Path.cwd() / folder).name) for folder in results]
+    labelled = [pair for folder in results for pair in _points(folder)]
+    loaded, names = [load(folder) for folder, _ in labelled], [label for _, label in labelled]
     text = page(loaded, labels=names if len(names) > 1 else None, title=title)
     write_text(out, [text])
     click.echo(f"{escape_terminal(out)}: {size(len(text))}")
+
+
+def _points(folder: str) -> list[tuple[str | Path, str]]:
+    """Return the folder of a result and its name, or those of the points of a sweep."""
+    if not is_sweep(folder):
+        return [(folder, escape_terminal((Path.cwd() / folder).name))]
+    table = read_sweep(folder)
+    return [
+        (row.folder, escape_terminal(table.label(row))) for row in table if row.folder is not None
+    ]
 
 
 def _check(out: str, results: tuple[str, ...], overwrite: bool) -> None:

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from condal.cli.application import Lines
-from condal.cli.text import counted, number, table
+from condal.cli.text import counted, number
 from condal.result import Result, Status
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, table
 
 SOLVED, STOPPED = 0, 1  # exit codes
 

@@ -48,15 +48,15 @@ def resume(
 ) -> None:
     """Resume a solve from the checkpoint FILE.
 
-    FILE was written by condal solve --checkpoint and is updated. The problem is
-    built again from its file PROBLEM with the options of the solve, and the
-    answer is that of an uninterrupted solve. A checkpoint of other data or of
-    another version of condal is refused.
-
     \b
     Example:
       condal solve G1.txt --as max-cut --tol 1e-6 --checkpoint run.checkpoint
       condal resume run.checkpoint G1.txt --json result.json
+
+    FILE was written by condal solve --checkpoint and is updated. The problem is
+    built again from its file PROBLEM with the options of the solve, and the
+    answer is that of an uninterrupted solve. A checkpoint of other data or of
+    another version of condal is refused.
 
     If condal solve --distributed wrote it, FILE is a folder: resume with
     mpirun -n 4 condal resume FILE PROBLEM, on any number of ranks.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from pathlib import Path
@@ -14,7 +15,8 @@ import click
 from condal.cli import output_paths, result_text
 from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
 from condal.cli.options import options_to_save
-from condal.cli.watching import Port, broadcast, watching
+from condal.cli.watching import Port, watching
+from condal.driver.run import broadcast
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.cancellation import Stopper
@@ -39,6 +41,7 @@ class Outputs:
     overwrite: bool
     port: int | None
     quiet: bool
+    verbose: int = 0
 
 
 OPTIONS = (
@@ -57,7 +60,13 @@ OPTIONS = (
         metavar="[PORT]",
         help="Show the running solve in a browser on this machine, with a button to stop it.",
     ),
-    click.option("--quiet", is_flag=True, help="Print errors only, and JSON if requested."),
+    click.option("-q", "--quiet", is_flag=True, help="Print errors only, and JSON if requested."),
+    click.option(
+        "-v",
+        "--verbose",
+        count=True,
+        help="Also print the methods that are tried, and why; -vv also prints every iteration.",
+    ),
 )
 
 
@@ -96,6 +105,8 @@ class Session:
         json_target, out_target = outputs.json_target, outputs.out_target
         if json_target == out_target == output_paths.STDOUT:
             raise click.UsageError("only one of --json and --out can go to stdout", context)
+        if outputs.quiet and outputs.verbose:
+            raise click.UsageError("--quiet and --verbose exclude each other", context)
         self.progress = None if outputs.quiet else Progress()
         targets = {"--checkpoint": checkpoint, "--json": json_target, "--out": out_target}
         output_paths.check_all(targets, inputs)
@@ -136,7 +147,7 @@ class Session:
         application, outputs, progress = self.application, self.outputs, self.progress
         chosen = {**own, **settings, "say": self.say, "limit": self.limit}
         signals = SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED))
-        with signals:
+        with signals, _log_to(self.say, outputs.verbose):
             try:
                 model = application.build(self.file, chosen)
             except KeyboardInterrupt:
@@ -207,6 +218,34 @@ class Session:
         """Exit after a Ctrl-C that came before there was anything to write."""
         click.echo(STOPPED_EARLY.format(what=what), err=True)
         self.context.exit(result_text.STOPPED)
+
+
+class _Said(logging.Handler):
+    """A handler that passes each record to a function as a line of text."""
+
+    def __init__(self, say: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._say(escape_terminal(record.getMessage()))
+
+
+@contextmanager
+def _log_to(say: Callable[[str], Any] | None, verbose: int) -> Iterator[None]:
+    """Pass what the solve logs to `say`: methods and result if verbose is 1, every row if 2."""
+    if say is None or not verbose:
+        yield
+        return
+    log, handler = logging.getLogger("condal"), _Said(say)
+    level = log.level
+    log.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
 
 
 def interpret(

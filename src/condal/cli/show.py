@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -10,10 +9,11 @@ import click
 from condal.certificates.certificate import exact_text
 from condal.cli import output_paths, result_text
 from condal.cli.application import Lines
-from condal.cli.text import table
 from condal.io.results.reading import load
 from condal.io.results.record import Saved
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, table
+from condal.sweeps.folder import is_sweep, read_sweep
+from condal.sweeps.table import Table
 
 
 @click.command()
@@ -27,24 +27,37 @@ from condal.runtime.text import escape_terminal
 def show(results: tuple[str, ...], json_target: str | None) -> None:
     """Print saved results and how they were made.
 
-    A RESULT is a folder that condal solve --save wrote. Files that were changed
-    since are refused. The claims of a result are proved only by condal certify.
-
     \b
-    Example:
+    Examples:
       condal show run1
+      condal show seeds
+
+    A RESULT is a folder that condal solve --save wrote, or the folder of condal
+    sweep, whose points are a table. Files that were changed since are refused.
+    The claims of a result are proved only by condal certify.
     """
     if json_target is not None and json_target != output_paths.STDOUT:
         output_paths.check(json_target, "--json")
         output_paths.check_outside(json_target, "--json", results)
-    loaded = [load(folder) for folder in results]
-    echo = partial(click.echo, err=json_target == output_paths.STDOUT)
+    loaded = [read_sweep(folder) if is_sweep(folder) else load(folder) for folder in results]
     for saved in loaded:
-        echo(f"\n{result_text.page(saved.result, saved.file or '', _answer(saved))}")
-        echo(f"\n{table(_origin(saved))}")
+        click.echo(f"\n{_text(saved)}", err=json_target == output_paths.STDOUT)
     if json_target is not None:
-        records = [_record(saved) for saved in loaded]
+        records = [record for saved in loaded for record in _records(saved)]
         output_paths.write_record(json_target, records[0] if len(records) == 1 else records)
+
+
+def _text(saved: Saved | Table) -> str:
+    if isinstance(saved, Table):
+        return f"{saved}" if len(saved) else "no point is finished"
+    page = result_text.page(saved.result, saved.file or "", _answer(saved))
+    return f"{page}\n\n{table(_origin(saved))}"
+
+
+def _records(saved: Saved | Table) -> list[dict[str, Any]]:
+    if isinstance(saved, Table):
+        return [_record(load(row.folder)) for row in saved if row.folder is not None]
+    return [_record(saved)]
 
 
 def _answer(saved: Saved) -> Lines:

@@ -11,6 +11,7 @@ from condal.cli import memory, ranks
 from condal.cli.application import ANSWER_SHARE, Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import ApplicationCommand, application_of
+from condal.cli.group import Name
 from condal.cli.session import Outputs, Session, output_options
 from condal.driver.memory import Plan, make_plan
 from condal.driver.stop import Stop
@@ -56,12 +57,11 @@ class Solve(ApplicationCommand):
                 formatter.write_dl([(each.name, each.title) for each in APPLICATIONS.values()])
             return
         text = f"{application.about}\n\n--out writes {application.out}."
-        formatter.write_paragraph()
+        formatter.write(f"\n  Example:\n    {application.example}\n")
         with formatter.indentation():
             for paragraph in text.split("\n\n"):
-                formatter.write_text(" ".join(paragraph.split()))
                 formatter.write_paragraph()
-            formatter.write(f"  Example:\n    {application.example}\n")
+                formatter.write_text(" ".join(paragraph.split()))
 
 
 @click.command(cls=Solve)
@@ -69,14 +69,14 @@ class Solve(ApplicationCommand):
 @click.option(
     "--as",
     "kind",
-    type=click.Choice(list(APPLICATIONS)),
+    type=Name(list(APPLICATIONS)),
     required=True,
     metavar="NAME",
     help="The application to solve FILE as; not needed for a FILE.dat-s or FILE.mat.",
 )
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
+    type=Name(METHODS),
     default=registry.AUTOMATIC,
     metavar="NAME",
     help=f"The method: {', '.join(METHODS)}.",
@@ -169,13 +169,13 @@ def solve(
 ) -> None:
     """Solve the problem in FILE and prove how good the answer is.
 
-    The application decides what FILE is and which further options there are:
-    see condal solve --as NAME --help. Ctrl-C stops the solve and prints the
-    best answer so far; a second Ctrl-C aborts.
-
     \b
     Example:
       condal solve G1.txt --as max-cut --tol 1e-2 --json result.json
+
+    The application decides what FILE is and which further options there are:
+    see condal solve --as NAME --help. Ctrl-C stops the solve and prints the
+    best answer so far; a second Ctrl-C aborts.
     """
     settings = settings_of(context.params)
     own = {name: value for name, value in own.items() if name not in PARAMETERS}

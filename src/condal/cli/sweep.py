@@ -85,16 +85,16 @@ def sweep(
 ) -> None:
     """Solve FILE for several values of its options, in parallel.
 
-    Each result is saved in DIR when it is computed, as by condal solve --save.
-    Results in DIR are not computed again: after Ctrl-C or a kill, repeat the
-    command to resume. A point that fails does not stop the others. The options
-    are those of condal solve: see condal sweep --as NAME --help.
-
     \b
     Examples:
       condal sweep G1.txt --as max-cut --vary seed=0:10 --out seeds
       condal sweep ratings.csv --as matrix-completion --vary radius=10,20,40 \\
         --along radius --out radii --workers tcp://host:8786
+
+    Each result is saved in DIR when it is computed, as by condal solve --save.
+    Results in DIR are not computed again: after Ctrl-C or a kill, repeat the
+    command to resume. A point that fails does not stop the others. The options
+    are those of condal solve: see condal sweep --as NAME --help.
     """
     application = APPLICATIONS[kind]
     varied = grid(vary, _variable(application))

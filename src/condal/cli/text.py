@@ -1,13 +1,11 @@
-"""Numbers and tables for a terminal of 80 columns."""
+"""Numbers in the text of the command line."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
-WIDTH = 80
 DIGITS = 7
 
 
@@ -47,19 +45,3 @@ def sizes(counts: Iterable[int]) -> str:
     listed = sorted((int(count) for count in counts), reverse=True)
     shown = ", ".join(f"{count:,}" for count in listed[:8]) + ", ..." * (len(listed) > 8)
     return f"{len(listed):,}, of {shown}"
-
-
-def table(rows: Iterable[tuple[str, str]]) -> str:
-    """Return names and values in two columns; long values wrap within their column."""
-    listed = list(rows)
-    column = max(len(name) for name, _ in listed) + 4
-    return "\n".join(
-        textwrap.fill(
-            value,
-            WIDTH,
-            initial_indent=f"  {name}".ljust(column),
-            subsequent_indent=" " * column,
-            break_on_hyphens=False,
-        )
-        for name, value in listed
-    )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from condal.certificates.history import Row
 
 if TYPE_CHECKING:
     from condal.report.live.page import Watch
@@ -43,14 +41,3 @@ def watching(port: int, title: str) -> Iterator[Watch]:
     with Watch(port, title=title, on_stop=partial(signal.raise_signal, signal.SIGINT)) as watch:
         click.echo(f"watch the solve at {watch.address}", err=True)
         yield watch
-
-
-def broadcast(*listeners: Callable[[Row], Any] | None) -> Callable[[Row], bool]:
-    """Return a callback that passes each row to every listener; true if any asks to stop."""
-    present = [listener for listener in listeners if listener is not None]
-
-    def callback(row: Row) -> bool:
-        stops = [listener(row) for listener in present]  # no short circuit: each gets the row
-        return any(stops)
-
-    return callback

@@ -26,7 +26,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.tree_dual import best_mu, sums_of
 from condal.problem import Problem
 from condal.problems.answers import generator, in_time, point_of, rounding_limit, trials_of
-from condal.problems.maxcut import Cut
+from condal.problems.cuts import Cut
 from condal.problems.signs import flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result

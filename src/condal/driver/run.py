@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from condal.driver.checkpoint_writer import CheckpointWriter
 
 Callback = Callable[[Row], Any]
+
+LOG = logging.getLogger("condal")
+LOG.addHandler(logging.NullHandler())
 
 # Why a method stops without ending the run: another method may do more.
 EXHAUSTED = (Status.STALLED, Status.INACCURATE, Status.NUMERICAL_ERROR)
@@ -88,9 +92,12 @@ class Run:
         if not (solved or infeasible):
             record.ended = None
 
-    def run(self, callback: Callback | None) -> Result:
-        """Run one method after the other, until one solves the problem or a limit is reached."""
-        say = getattr(callback, "note", None)  # of a Progress
+    def run(self, callback: Callback | None, say: Callable[[str], Any] | None = None) -> Result:
+        """Run one method after the other, until one solves the problem or a limit is reached.
+
+        `say` shows a line of text to the user.
+        """
+        LOG.info("solve %s to tol = %g", self.problem.name, self.stop.tol)
         with SignalHandler(self.signalled, say=say) as signals, self.deadline.listening():
             if self.record.ended is not None:  # a checkpoint of a finished solve
                 self.reasons.proved = self.record.ended
@@ -119,6 +126,7 @@ class Run:
         record = self.record
         if self.reasons.status is not None:
             record.hand_over(self.scaling)
+            LOG.info("%s", record.why[-1])
         self.reasons = StopReasons()
         try:
             if record.state is None:
@@ -129,6 +137,7 @@ class Run:
             self._note_fault(fault)
         else:
             assert record.state is not None
+            LOG.info("method %s", record.why[-1])
             self.first_k = record.state.k if self.first_k is None else self.first_k
 
     def _storage_for(self, method: Method) -> Storage:
@@ -245,6 +254,10 @@ class Run:
         assert record.progress is not None
         row = record.history.last
         self.reasons.proved = self.certifier.try_certify(record.state, row, record.x)
+        LOG.debug(
+            "k = %d: objective %.7g, bound ~%.7g, gap ~%.1e, infeasibility %.1e, proved %.1e",
+            *(row.k, row.objective, row.bound, row.gap, row.infeasibility, row.proved),
+        )
         self._take_refutation()
         record.memory = None
         record.progress.note(record.state.k, row.error)
@@ -361,10 +374,27 @@ class Run:
             separator=None if separation is None else separation.normal,
             tol=float(self.stop.tol),
         )
+        LOG.info(
+            "%s: objective %.10g, bound %.10g, gap %.2g, infeasibility %.2g; %d iterations, %.2f s",
+            status.name.lower(),
+            *(result.objective, result.bound, result.gap, result.infeasibility),
+            *(result.iterations, result.seconds),
+        )
         if self.fault is not None and self.fault.__cause__ is not None:
             self.fault.result = result
             raise self.fault
         return result
+
+
+def broadcast(*listeners: Callback | None) -> Callback:
+    """Return a callback that passes each row to every listener; true if any asks to stop."""
+    present = [listener for listener in listeners if listener is not None]
+
+    def callback(row: Row) -> bool:
+        stops = [listener(row) for listener in present]  # no short circuit: each gets the row
+        return any(stops)
+
+    return callback
 
 
 def _sent(states: Generator[State, Array, Any], refuting: Array) -> State | None:

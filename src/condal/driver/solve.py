@@ -12,7 +12,7 @@ import numpy as np
 from condal.driver.checkpoint import EVERY_SECONDS, Checkpoint
 from condal.driver.memory import Plan, make_plan
 from condal.driver.pieces.guards import guarded
-from condal.driver.run import Callback, Run
+from condal.driver.run import Callback, Run, broadcast
 from condal.driver.run_record import RunRecord
 from condal.driver.stop import Stop
 from condal.errors import PieceError, ProblemError
@@ -20,7 +20,7 @@ from condal.io.safe_files import PathLike
 from condal.methods.registry import method_of
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, unbegun
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import Seed, seed_of
 from condal.runtime.cancellation import Stopper
 from condal.runtime.memory import Bytes
 from condal.runtime.time_limit import TimeLimit
@@ -41,12 +41,13 @@ def solve(
     max_seconds: float | None = None,
     max_memory: Bytes = None,
     storage: Storage | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     callback: Callback | None = None,
     warm_start: Result | tuple[Any, Any] | None = None,
     stopper: Stopper | None = None,
     checkpoint: PathLike | Checkpoint | None = None,
     every_seconds: float = EVERY_SECONDS,
+    verbose: bool = False,
 ) -> Result:
     r"""Minimise :math:`f(x) + g(Bx)` over :math:`x \in X` with :math:`Ax \in K`, and prove a bound.
 
@@ -77,8 +78,8 @@ def solve(
         or the control group of the process allows.
     storage : Storage, optional
         How to store x, such as ``condal.storage.Sketch(n, 10)``. By default chosen by size.
-    seed : int
-        The seed of sketches and of probabilistic proofs.
+    seed : int or Generator
+        The seed of sketches and of probabilistic proofs; a `numpy.random.Generator` draws one.
     callback : callable, optional
         Called with a `Row` after each iteration; a true value stops the solve. A context manager,
         such as ``condal.Progress()``, is entered for the duration of the solve.
@@ -93,6 +94,9 @@ def solve(
         continues.
     every_seconds : float
         The time between two checkpoints.
+    verbose : bool
+        Whether to show the progress, as ``callback=condal.Progress()`` does. The logger "condal"
+        of `logging` has the methods and the result at the level INFO, and each row at DEBUG.
 
     Returns
     -------
@@ -121,7 +125,7 @@ def solve(
     """
     stop = Stop(tol, max_iters, max_seconds)
     limit, user_problem = TimeLimit(max_seconds), problem_of(problem)
-    require_whole(seed, "seed", least=0)
+    seed = seed_of(seed)
     plan = method if isinstance(method, Plan) else None
     first: Method | None = method.method if isinstance(method, Plan) else method_of(method)
     earlier = None if isinstance(warm_start, tuple) else warm_start
@@ -135,7 +139,7 @@ def solve(
             from condal.driver.checkpoint_writer import CheckpointWriter
 
             file, held = (checkpoint, every_seconds), (first, storage)
-            options = {"tol": float(tol), "seed": int(seed)}
+            options = {"tol": float(tol), "seed": seed}
             writer = new_checkpoint(stack, CheckpointWriter, *file, user_problem, held, options)
         try:
             whole = guarded(user_problem)
@@ -163,7 +167,7 @@ def solve(
             from condal.driver.warm_start import warm_from
 
             run.start_from(warm_from(warm_start, whole, run.scaling))
-        return finish(run, callback, stack)
+        return finish(run, callback, stack, verbose=verbose)
 
 
 @np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
@@ -177,6 +181,7 @@ def resume(
     callback: Callback | None = None,
     stopper: Stopper | None = None,
     every_seconds: float = EVERY_SECONDS,
+    verbose: bool = False,
 ) -> Result:
     """Resume a solve from its checkpoint.
 
@@ -193,7 +198,7 @@ def resume(
         Another tolerance than that of the solve.
     max_iters, max_seconds : int, float, optional
         Limits of what is done from now on; those of the solve no longer count.
-    callback, stopper, every_seconds
+    callback, stopper, every_seconds, verbose
         As for `solve`.
 
     Returns
@@ -217,7 +222,7 @@ def resume(
             run = resumed_run(writer, guarded, stopper, *limits, tol=tol)
         except PieceError as fault:
             return _result_of(fault)
-        return finish(run, callback, stack)
+        return finish(run, callback, stack, verbose=verbose)
 
 
 def _result_of(fault: PieceError) -> Result:
@@ -294,8 +299,17 @@ def resumed_run(
     return run
 
 
-def finish(run: Run, callback: Callback | None, stack: ExitStack) -> Result:
-    """Enter the callback, if it is a context manager, and run."""
+def finish(
+    run: Run, callback: Callback | None, stack: ExitStack, *, verbose: bool = False
+) -> Result:
+    """Enter the callback, if it is a context manager, and run; show the progress if verbose."""
     if isinstance(callback, AbstractContextManager):
         stack.enter_context(callback)
-    return run.run(callback)
+    if not verbose:
+        return run.run(callback, getattr(callback, "note", None))
+    from condal.report.progress import Progress
+
+    progress = stack.enter_context(Progress())
+    result = run.run(broadcast(callback, progress), progress.note)
+    progress.conclude(result)
+    return result

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from condal.errors import ProblemError
+from condal.runtime.text import did_you_mean
 from condal.types import Method
 
 
@@ -85,6 +86,7 @@ def method_of(method: Any) -> Any:
         raise ProblemError(
             f"method must be a record such as condal.CGAL(), or one of the names "
             f"{', '.join([AUTOMATIC, *METHODS])}; got {method!r}"
+            f"{did_you_mean(method, METHODS)}"
         )
     return METHODS[method]()
 

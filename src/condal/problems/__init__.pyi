@@ -3,10 +3,13 @@ from condal.problems.angles import Phases as Phases
 from condal.problems.angles import angular_synchronisation as angular_synchronisation
 from condal.problems.community_detection import Communities as Communities
 from condal.problems.community_detection import communities as communities
-from condal.problems.completion import Completed as Completed
+from condal.problems.completed import Completed as Completed
 from condal.problems.completion import MatrixCompletion as MatrixCompletion
 from condal.problems.completion import known_entries as known_entries
 from condal.problems.completion import matrix_completion as matrix_completion
+from condal.problems.cuts import Cut as Cut
+from condal.problems.cuts import MaxCut as MaxCut
+from condal.problems.cuts import max_cut as max_cut
 from condal.problems.generalised_eigenvectors import Direction as Direction
 from condal.problems.generalised_eigenvectors import (
     GeneralisedEigenvector as GeneralisedEigenvector,
@@ -31,9 +34,6 @@ from condal.problems.map_labelling import map_inference as map_inference
 from condal.problems.matching import GraphMatching as GraphMatching
 from condal.problems.matching import Matching as Matching
 from condal.problems.matching import graph_matching as graph_matching
-from condal.problems.maxcut import Cut as Cut
-from condal.problems.maxcut import MaxCut as MaxCut
-from condal.problems.maxcut import max_cut as max_cut
 from condal.problems.partitions import Partition as Partition
 from condal.problems.phases import PhaseRetrieval as PhaseRetrieval
 from condal.problems.phases import Signal as Signal

@@ -18,12 +18,13 @@ from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, in_time, point_of, rounding_limit
+from condal.problems.answers import generator, in_time, model_text, point_of, rounding_limit
 from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import is_networkx
 from condal.problems.inputs import array_of, describe, is_matrix_like
 from condal.problems.unit_diagonal import unit_diagonal_program
 from condal.result import Result
+from condal.runtime.arguments import Seed
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.smooth.linear import Linear
 
@@ -113,6 +114,8 @@ class AngularSynchronisation:
     C: Any = field(repr=False)
     name: str = "angular synchronisation"
 
+    __repr__ = model_text
+
     @property
     def n(self) -> int:
         """The number of angles."""
@@ -165,7 +168,7 @@ class AngularSynchronisation:
         result: Result,
         *,
         trials: int = 10,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> Phases:
         """Round a solution to phases, each candidate improved by power iterations.
@@ -179,7 +182,7 @@ class AngularSynchronisation:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 10 by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +12,13 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.problems.inputs import describe
 from condal.result import Result
-from condal.runtime.arguments import require_seconds, require_whole
+from condal.runtime.arguments import require_seconds, require_whole, seed_of
 from condal.runtime.time_limit import TimeLimit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from condal.report.pictures import Picture
 
 MIN_TRIALS, MAX_ROUNDED_VERTICES = 4, 10**7  # of all trials together, by default
 BOUND_ROUNDING = 1e-6  # relative; a larger difference is a contradiction
@@ -70,8 +76,7 @@ def in_time(trials: int, limit: TimeLimit) -> Iterator[int]:
 def generator(trials: Any, seed: Any) -> np.random.Generator:
     """Return the random generator of a rounding, after checking `trials` and `seed`."""
     require_whole(trials, "trials")
-    require_whole(seed, "seed", least=0)
-    return np.random.default_rng(int(seed))
+    return np.random.default_rng(seed_of(seed))
 
 
 def excess(cost: float, bound: float, what: str) -> float:
@@ -102,6 +107,51 @@ def _point(result: Any, wanted: tuple[int, ...], text: str) -> Any:
             f"needs {text}"
         )
     return result.x
+
+
+class Drawn:
+    """An answer that draws itself from the data of its model."""
+
+    model: Any
+
+    def picture(self) -> Picture:
+        """Return the arrays that `plot` draws."""
+        raise NotImplementedError
+
+    def plot(self) -> Figure:
+        """Draw the answer; this needs the extra `report`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure: `figure.savefig("answer.png")` writes it, and a notebook shows it.
+        """
+        if self.model is None:
+            raise ProblemError(
+                f"this {type(self).__name__} was made without its model, so there is nothing to "
+                "draw: take the answer that the model makes of a result"
+            )
+        from condal.report.drawn import plot
+
+        return plot(self.picture())
+
+
+def model_text(model: Any) -> str:
+    """Return the repr of a model: its sizes, and the options that are not the default."""
+    sizes = {name: getattr(model, name, None) for name in ("n", "shape", "k")}
+    if hasattr(model, "W"):
+        sizes["edges"] = model.W.nnz // 2
+    options = {
+        each.name: getattr(model, each.name)
+        for each in fields(model)
+        if each.repr and getattr(model, each.name) != each.default
+    }
+    values = {name: value for name, value in (sizes | options).items() if value is not None}
+    listed = (
+        f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value!r}"
+        for name, value in values.items()
+    )
+    return f"{type(model).__name__}({', '.join(listed)})"
 
 
 def preview(values: Any, most: int = 12) -> str:

@@ -12,16 +12,16 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, in_time, point_of, rounding_limit
+from condal.problems.answers import generator, in_time, model_text, point_of, rounding_limit
 from condal.problems.factors import leading_factor
-from condal.problems.graphs import adjacency
+from condal.problems.graphs import adjacency, vertex_names
 from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.inputs import require_choice
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import PointRows, best_clustering
 from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
-from condal.runtime.arguments import require_positive
+from condal.runtime.arguments import Seed, require_positive
 from condal.smooth.linear import Linear
 
 Null: TypeAlias = Literal["uniform", "degrees"]
@@ -53,12 +53,17 @@ class Communities:
         The feasible set.
     name : str, optional
         The name in results and reports.
+    names : list, optional
+        The names of the vertices, if they are not 0, 1, ...
     """
 
     W: Any = field(repr=False)
     c: Array = field(repr=False)
     groups: Groups = field(repr=False)
     name: str = "communities"
+    names: list[Any] | None = field(default=None, repr=False)
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:
@@ -95,7 +100,7 @@ class Communities:
         result: Result,
         *,
         trials: int = 20,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> Partition:
         """Round a solution to a partition, improved by moves of single vertices.
@@ -110,7 +115,7 @@ class Communities:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 20 by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.
@@ -132,7 +137,7 @@ class Communities:
                 labels = best_clustering(rows, min(self.k or 1, self.n), rng, limit=limit)
             groups = self.k or int(labels.max()) + 2  # one more for vertices that fit no group
             labels = renumber(improve_partition(self.W, self.c, labels, groups, limit))
-            partitions.append(Partition(self.quality(labels), bound, labels))
+            partitions.append(Partition(self.quality(labels), bound, labels, self))
         return max(partitions, key=lambda partition: partition.value)
 
 
@@ -140,7 +145,7 @@ def communities(
     graph: Any,
     k: Any = 2,
     *,
-    null: Null = "uniform",
+    null: Null = "degrees",
     resolution: float = 1.0,
     pairs: Pairs | None = None,
     name: str = "communities",
@@ -149,15 +154,15 @@ def communities(
 
     Parameters
     ----------
-    graph : array, sparse matrix or NetworkX graph
-        Symmetric weights. The edge attribute `weight` of a NetworkX graph is used (1 if missing),
-        and vertices are numbered in the order of `list(graph)`. Weights must not be negative;
-        self-loops are ignored.
+    graph : array, sparse matrix, table of pandas, NetworkX or igraph graph
+        Symmetric weights. The edge attribute `weight` of a graph is used (1 if missing), and
+        vertices are numbered in the order of `list(graph)`; `Partition.groups` has their names.
+        Weights must not be negative; self-loops are ignored.
     k : int or None, optional
         The largest number of groups; None for any number.
-    null : {"uniform", "degrees"}, optional
-        The expected weight of a pair without communities: "uniform" as in the stochastic block
-        model, or proportional to "degrees", which makes the quality the modularity.
+    null : {"degrees", "uniform"}, optional
+        The expected weight of a pair without communities: proportional to "degrees" (default),
+        which makes the quality the modularity, or "uniform" as in the stochastic block model.
     resolution : float, optional
         A factor on the expected weights; values above 1 favour smaller groups.
     pairs : {"none", "edges", "all"}, optional
@@ -183,7 +188,7 @@ def communities(
 
     >>> import condal, networkx
     >>> graph = networkx.barbell_graph(4, 0)
-    >>> model = condal.problems.communities(graph, 2, null="degrees")
+    >>> model = condal.problems.communities(graph, 2)
     >>> partition = model.round(condal.solve(model))
     >>> partition.sizes.tolist(), round(partition.value, 4)
     ([4, 4], 0.4231)
@@ -202,7 +207,7 @@ def communities(
     share = degrees if null == "degrees" else np.full(W.shape[0], degrees.mean())
     c = share * np.sqrt(resolution / degrees.sum())
     pairs = ("all" if k is None else "none") if pairs is None else pairs
-    return Communities(W, c, checked_groups(W, k, pairs), name)
+    return Communities(W, c, checked_groups(W, k, pairs), name, vertex_names(graph))
 
 
 def _grouped_by_draws(x: Point, rng: np.random.Generator) -> Any:

@@ -12,14 +12,15 @@ import scipy.sparse as sp
 
 from condal.domains.lifted import NuclearBall
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Indices, Outer
+from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import require_sound
 from condal.maps.entries import Entries
 from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
-from condal.problems.answers import rectangle_of
+from condal.problems.answers import model_text, rectangle_of
+from condal.problems.completed import Completed
 from condal.problems.completion_tuning import Watch, choose_delta, robust_delta, with_best_radius
-from condal.problems.inputs import array_of, describe, require_choice, require_flag
+from condal.problems.inputs import array_of, describe, is_table, require_choice, require_flag
 from condal.problems.row_column_effects import Effects, Fit
 from condal.result import Result
 from condal.runtime.arguments import (
@@ -34,54 +35,6 @@ from condal.smooth.residuals import Huber, LeastSquares
 
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]
 DELTA_SHARE = 0.25  # of max_seconds, at most, for delta, if the radius is chosen, too
-
-
-@dataclass(frozen=True, eq=False)
-class Completed:
-    """A completed matrix: a low-rank part plus row and column effects.
-
-    Attributes
-    ----------
-    x : Outer
-        The low-rank part.
-    effects : Effects
-        The mean and the row and column effects that were removed before the fit.
-    """
-
-    x: Outer
-    effects: Effects
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(m, n)."""
-        return self.x.shape
-
-    def entries(self, rows: Any, cols: Any) -> Array:
-        """Return the entries at (rows_k, cols_k): predictions for unknown entries."""
-        return self.effects.entries(rows, cols) + self.x.entries(rows, cols)
-
-    def rmse(self, rows: Any, cols: Any, values: Any) -> float:
-        """Return the root-mean-square difference from values at (rows_k, cols_k).
-
-        Parameters
-        ----------
-        rows, cols : array_like of int
-            The positions.
-        values : array_like
-            The values to compare with.
-
-        Returns
-        -------
-        float
-            The root-mean-square error.
-        """
-        return float(np.sqrt(np.mean((self.entries(rows, cols) - np.asarray(values)) ** 2)))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.asarray(self.effects.whole() + np.asarray(self.x), dtype=dtype)
-
-    def __repr__(self) -> str:
-        return f"Completed(shape={self.shape}, rank<={self.x.rank})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +70,8 @@ class MatrixCompletion:
         The name in results and reports.
     rank : int, optional
         The expected rank of a solution, at which a low-rank method begins.
+    names : tuple, optional
+        The index and the columns, if the matrix was a DataFrame.
     """
 
     shape: tuple[int, int]
@@ -129,6 +84,9 @@ class MatrixCompletion:
     delta: float = 1.0
     name: str = "matrix completion"
     rank: int | None = None
+    names: tuple[Any, Any] | None = field(default=None, repr=False)
+
+    __repr__ = model_text
 
     @cached_property
     def problem(self) -> Problem:
@@ -160,7 +118,7 @@ class MatrixCompletion:
             The matrix, whose entries are predictions.
         """
         x = rectangle_of(result, self.shape)
-        return Completed(x, self.effects)
+        return Completed(x, self.effects, self)
 
     def mean_loss(self, missed: Any) -> float:
         """Return the mean loss of residuals."""
@@ -186,8 +144,8 @@ class MatrixCompletion:
 
 def matrix_completion(
     rows: Any,
-    cols: Any,
-    values: Any,
+    cols: Any = None,
+    values: Any = None,
     *,
     shape: tuple[int, int] | None = None,
     radius: float | None = None,
@@ -200,6 +158,9 @@ def matrix_completion(
     name: str = "matrix completion",
 ) -> MatrixCompletion:
     """Return the model of a matrix with known entries values_k at (rows_k, cols_k).
+
+    A matrix in place of these three, such as ``matrix_completion(table)``, has its known entries
+    as `known_entries` reads them: all but nan in an array or a DataFrame.
 
     Parameters
     ----------
@@ -244,12 +205,19 @@ def matrix_completion(
     >>> import condal, numpy
     >>> full = numpy.outer([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 2.0, 3.0])
     >>> full[1, 2] = numpy.nan
-    >>> rows, cols, values = condal.problems.known_entries(full)
-    >>> model = condal.problems.matrix_completion(rows, cols, values, radius=21.2, effects=False)
+    >>> model = condal.problems.matrix_completion(full, radius=21.2, effects=False)
     >>> completed = model.complete(condal.solve(model, tol=1e-5))
     >>> completed.entries([1], [2]).round(1).tolist()
     [4.0]
     """
+    names = None
+    if cols is None and values is None:
+        if shape is not None:
+            raise ProblemError("a matrix has a shape of its own: leave out shape")
+        matrix = rows
+        rows, cols, values = known_entries(matrix)
+        shape = np.shape(matrix)
+        names = (matrix.index, matrix.columns) if is_table(matrix) else None
     i, j = _indices(rows, "rows"), _indices(cols, "cols")
     v = finite_array(values, "values", ndim=1)
     if not i.size == j.size == v.size or v.size == 0:
@@ -273,7 +241,9 @@ def matrix_completion(
     residual = v - fitted.entries(i, j)
     start_delta = robust_delta(residual) if delta is None else delta
     require_positive(start_delta, "delta")
-    model = MatrixCompletion((m, n), i, j, residual, 1.0, fitted, loss, start_delta, name)
+    model = MatrixCompletion(
+        (m, n), i, j, residual, 1.0, fitted, loss, start_delta, name, names=names
+    )
     if loss == "huber" and delta is None:
         rough = limit.share(DELTA_SHARE if radius is None else 1.0)
         model = replace(model, delta=choose_delta(model, radius, max_seconds=rough.max_seconds))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.maps.cost import Cost
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import Drawn, model_text, point_of
 from condal.problems.factors import leading_factor
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
@@ -24,11 +24,14 @@ from condal.runtime.arguments import require_positive
 from condal.sets.boxes import Equal
 from condal.smooth.linear import Linear
 
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
+
 NEGLIGIBLE = 1e-12  # relative size of rounding errors
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
+class Direction(Drawn):
     r"""A vector u with :math:`u^T \Psi u = 1` and :math:`\|u\|^2 \le \alpha`.
 
     Attributes
@@ -37,10 +40,18 @@ class Direction:
         :math:`u^T \Phi u`.
     vector : ndarray
         u.
+    model : GeneralisedEigenvector, optional
+        The model of the ratio.
     """
 
     objective: float
     vector: Array
+    model: Any = None
+
+    def picture(self) -> Picture:
+        from condal.report import pictures
+
+        return pictures.curves([("u", self.vector)], "The vector u, up to its sign.")
 
     def __repr__(self) -> str:
         size = float(self.vector @ self.vector)
@@ -81,6 +92,8 @@ class GeneralisedEigenvector:
     Psi: Symmetric = field(repr=False)
     alpha: float
     name: str = "generalised eigenvector"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:
@@ -158,7 +171,7 @@ class GeneralisedEigenvector:
             factor = p[:, None]
         vectors = [self._feasible(q, p) for q in _even(self.Psi, factor).T]
         return max(
-            (Direction(float(u @ (self.Phi @ u)), u) for u in vectors),
+            (Direction(float(u @ (self.Phi @ u)), u, self) for u in vectors),
             key=lambda direction: direction.objective,
         )
 

@@ -17,13 +17,21 @@ from condal.maps.combined import Stack
 from condal.maps.diagonal import Diagonal
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import excess, generator, point_of, rounding_limit, trials_of
+from condal.problems.answers import (
+    excess,
+    generator,
+    model_text,
+    point_of,
+    rounding_limit,
+    trials_of,
+)
 from condal.problems.balanced import improve_balanced, median_split
+from condal.problems.cuts import TwoSides
 from condal.problems.factors import factor_of
-from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian
+from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian, vertex_names
 from condal.problems.signs import checked_signs
 from condal.result import Result
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import Seed, require_whole
 from condal.sets.boxes import Box, Equal
 from condal.smooth.linear import Linear
 
@@ -32,7 +40,7 @@ MAX_BATCH_NUMBERS = 2**22  # of the splits that are compared at once
 
 
 @dataclass(frozen=True, eq=False)
-class BalancedCut:
+class BalancedCut(TwoSides):
     """A cut into sides of nearly equal size, with its weight and a proved bound.
 
     Attributes
@@ -43,11 +51,14 @@ class BalancedCut:
         A proved lower bound on the weight of every cut that is as balanced.
     signs : ndarray
         +1 or -1 for each vertex: its side.
+    model : Bisection, optional
+        The model of the graph.
     """
 
     weight: float
     bound: float
     signs: Array
+    model: Any = None
 
     def __repr__(self) -> str:
         ones = int((self.signs > 0).sum())
@@ -82,6 +93,8 @@ class Bisection:
         The largest difference u between the sizes of the sides, even if and only if n is.
     name : str, optional
         The name in results and reports.
+    names : list, optional
+        The names of the vertices, if they are not 0, 1, ...
 
     References
     ----------
@@ -92,6 +105,9 @@ class Bisection:
     W: Any = field(repr=False)
     imbalance: int = 0
     name: str = "bisection"
+    names: list[Any] | None = field(default=None, repr=False)
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:
@@ -143,7 +159,7 @@ class Bisection:
         result: Result,
         *,
         trials: int | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> BalancedCut:
         """Round a solution to a balanced cut.
@@ -157,7 +173,7 @@ class Bisection:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.
@@ -187,7 +203,7 @@ class Bisection:
             signs = min(signs, improved, key=self.weight)
             if limit.is_over():
                 break
-        return BalancedCut(self.weight(signs), float(result.bound), signs)
+        return BalancedCut(self.weight(signs), float(result.bound), signs, self)
 
 
 def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") -> Bisection:
@@ -195,10 +211,10 @@ def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") 
 
     Parameters
     ----------
-    W : array, sparse matrix or NetworkX graph
-        Symmetric weights. The edge attribute `weight` of a NetworkX graph is used (1 if missing),
-        and vertices are numbered in the order of `list(graph)`. Weights may be negative; self-loops
-        are ignored.
+    W : array, sparse matrix, table of pandas, NetworkX or igraph graph
+        Symmetric weights. The edge attribute `weight` of a graph is used (1 if missing), and
+        vertices are numbered in the order of `list(graph)`; `BalancedCut.sides` has their names.
+        Weights may be negative; self-loops are ignored.
     imbalance : int, optional
         The largest difference between the sizes of the two sides; by default 0, or 1 for an odd
         number of vertices.
@@ -239,4 +255,4 @@ def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") 
             f"imbalance must be below the number of vertices, {n}; got {most}: a cut with an empty "
             "side has weight 0"
         )
-    return Bisection(graph, int(most) - (int(most) - n) % 2, name)
+    return Bisection(graph, int(most) - (int(most) - n) % 2, name, vertex_names(W))

@@ -13,19 +13,26 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
-from condal.problems.inputs import array_of, describe, is_matrix_like, require_real
+from condal.problems.inputs import (
+    array_of,
+    describe,
+    is_matrix_like,
+    is_table,
+    require_real,
+)
 from condal.runtime.arguments import finite_array
 
 
 def adjacency(graph: Any, name: str = "graph") -> Any:
-    """Return W as a CSR array without loops and zeros, from a symmetric matrix or NetworkX graph.
+    """Return W as a CSR array without loops and zeros, from a symmetric matrix or a graph.
 
-    The edge attribute `weight` of a NetworkX graph is used (1 if missing). Vertices are numbered in
-    the order of `list(graph)`.
+    The edge attribute `weight` of a NetworkX or igraph graph is used (1 if missing). Vertices are
+    numbered in the order of `list(graph)`, or of `graph.vs`.
     """
-    if is_networkx(graph) and graph.is_directed():
+    if (is_networkx(graph) or is_igraph(graph)) and graph.is_directed():
+        advice = "as_undirected" if is_igraph(graph) else "to_undirected"
         raise ProblemError(
-            "the graph is directed; pass an undirected one: graph.to_undirected() keeps one weight "
+            f"the graph is directed; pass an undirected one: graph.{advice}() keeps one weight "
             "of each pair, A + A' of its adjacency matrix adds them"
         )
     weights = weights_of(graph, name)
@@ -47,11 +54,20 @@ def weights_of(graph: Any, name: str) -> Any:
     """
     if is_networkx(graph):
         return _from_networkx(graph)
+    if is_igraph(graph):
+        weighted = "weight" in graph.es.attributes()
+        return graph.get_adjacency_sparse("weight" if weighted else None)
     if not is_matrix_like(graph):
         raise ProblemError(
             f"{name} must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; "
             f"got {type(graph).__name__}"
         )
+    if is_table(graph):
+        index, columns = list(graph.index), list(graph.columns)
+        if index != columns and set(index) == set(columns):
+            raise ProblemError(
+                f"the columns of {name} are its index in another order: pass {name}[{name}.index]"
+            )
     return (
         graph if sp.issparse(graph) else array_of(graph, name, "a matrix, with rows of one length")
     )
@@ -75,6 +91,33 @@ def square_weights(graph: Any, name: str) -> Any:
 def is_networkx(graph: Any) -> bool:
     """Return whether `graph` looks like a NetworkX graph."""
     return hasattr(graph, "adjacency") and hasattr(graph, "number_of_nodes")
+
+
+def is_igraph(graph: Any) -> bool:
+    """Return whether `graph` looks like a graph of igraph."""
+    return hasattr(graph, "get_adjacency_sparse") and hasattr(graph, "vs")
+
+
+def vertex_names(graph: Any) -> list[Any] | None:
+    """Return the names of the vertices in their order; None if they are numbers from 0.
+
+    The names are the nodes of a NetworkX graph, the attribute `name` of igraph, or the index of a
+    table of pandas.
+    """
+    names: list[Any] = []
+    if is_networkx(graph):
+        names = list(graph)
+    elif is_igraph(graph):
+        names = list(graph.vs["name"]) if "name" in graph.vs.attributes() else []
+    elif is_table(graph):
+        names = list(graph.index)
+    return None if names in ([], list(range(len(names)))) else names
+
+
+def named_groups(labels: Any, k: int, names: list[Any] | None) -> list[list[Any]]:
+    """Return the vertices of each of the labels 0, ..., k - 1, by name, or by number."""
+    groups = [np.flatnonzero(labels == group).tolist() for group in range(k)]
+    return groups if names is None else [[names[v] for v in group] for group in groups]
 
 
 def edges(W: Any) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.runtime.arguments import finite_array, refuse_masked
+from condal.runtime.text import did_you_mean
 
 MAX_SHOWN_CHARACTERS = 60
 
@@ -75,7 +76,10 @@ def require_choice(value: Any, name: str, choices: Sequence[str]) -> None:
     """Raise ProblemError unless value is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         *most, last = map(repr, choices)
-        raise ProblemError(f"{name} must be {', '.join(most)} or {last}; got {describe(value)}")
+        hint = did_you_mean(value, choices) if isinstance(value, str) else ""
+        raise ProblemError(
+            f"{name} must be {', '.join(most)} or {last}; got {describe(value)}{hint}"
+        )
 
 
 def is_matrix_like(given: Any) -> bool:
@@ -83,6 +87,11 @@ def is_matrix_like(given: Any) -> bool:
     return bool(
         sp.issparse(given) or isinstance(given, list | tuple) or hasattr(given, "__array__")
     )
+
+
+def is_table(given: Any) -> bool:
+    """Return whether `given` looks like a DataFrame."""
+    return hasattr(given, "columns") and hasattr(given, "index")
 
 
 def _kind(given: Any) -> str:

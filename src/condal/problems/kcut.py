@@ -12,14 +12,14 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, in_time, point_of, rounding_limit
+from condal.problems.answers import generator, in_time, model_text, point_of, rounding_limit
 from condal.problems.factors import factor_of
-from condal.problems.graphs import adjacency
+from condal.problems.graphs import adjacency, vertex_names
 from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.labels import checked_labels
 from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import Seed, require_whole
 from condal.smooth.linear import Linear
 
 MAX_VERTICES_WITH_BOUNDS = 2000  # on the entries of x, by default
@@ -46,6 +46,8 @@ class MaxKCut:
         The feasible set.
     name : str, optional
         The name in results and reports.
+    names : list, optional
+        The names of the vertices, if they are not 0, 1, ...
 
     References
     ----------
@@ -56,6 +58,9 @@ class MaxKCut:
     W: Any = field(repr=False)
     groups: Groups = field(repr=False)
     name: str = "max-k-cut"
+    names: list[Any] | None = field(default=None, repr=False)
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:
@@ -86,7 +91,7 @@ class MaxKCut:
         result: Result,
         *,
         trials: int = 50,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> Partition:
         """Round a solution to a partition, improved by moves of single vertices.
@@ -100,7 +105,7 @@ class MaxKCut:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 50 by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.
@@ -117,7 +122,7 @@ class MaxKCut:
         for _ in in_time(trials, limit):
             labels = np.argmax(R @ rng.standard_normal((R.shape[1], self.k)), axis=1)
             labels = renumber(improve_partition(against, nothing, labels, self.k, limit))
-            partitions.append(Partition(self.weight(labels), float(result.bound), labels))
+            partitions.append(Partition(self.weight(labels), float(result.bound), labels, self))
         return max(partitions, key=lambda partition: partition.value)
 
 
@@ -128,9 +133,9 @@ def max_k_cut(
 
     Parameters
     ----------
-    graph : array, sparse matrix or NetworkX graph
-        Symmetric weights. The edge attribute `weight` of a NetworkX graph is used (1 if missing),
-        and vertices are numbered in the order of `list(graph)`.
+    graph : array, sparse matrix, table of pandas, NetworkX or igraph graph
+        Symmetric weights. The edge attribute `weight` of a graph is used (1 if missing), and
+        vertices are numbered in the order of `list(graph)`; `Partition.groups` has their names.
     k : int
         The number of groups, at least 2; k = 2 is max-cut.
     pairs : {"none", "edges", "all"}, optional
@@ -164,4 +169,4 @@ def max_k_cut(
     pairs = (
         ("edges" if W.shape[0] <= MAX_VERTICES_WITH_BOUNDS else "none") if pairs is None else pairs
     )
-    return MaxKCut(W, checked_groups(W, k, pairs), name)
+    return MaxKCut(W, checked_groups(W, k, pairs), name, vertex_names(graph))

@@ -20,7 +20,7 @@ from condal.maps.combined import Stack
 from condal.maps.entries import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import excess, generator, point_of, preview, rounding_limit
+from condal.problems.answers import Drawn, excess, generator, point_of, preview, rounding_limit
 from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
@@ -39,7 +39,7 @@ EIGENVALUE_FACTORS = (1.0, 1.03, 1.1, 1.3)
 
 
 @dataclass(frozen=True, eq=False)
-class Clustering:
+class Clustering(Drawn):
     """A clustering into k clusters, with its cost and a proved bound.
 
     Attributes
@@ -52,12 +52,24 @@ class Clustering:
         The cluster 0, ..., k - 1 of each point.
     centres : ndarray or None
         One row per cluster; None if only distances were given.
+    model : KMeans, optional
+        The model of the points.
     """
 
     cost: float
     bound: float
     labels: Any
     centres: Array | None
+    model: Any = None
+
+    def picture(self) -> Any:
+        from condal.report import pictures
+
+        if self.model.points is None:
+            raise ProblemError("only the distances of the points were given: nothing to draw")
+        names = [f"cluster {i + 1}" for i in range(self.model.k)]
+        caption = "The points by cluster, in the plane of their largest spread."
+        return pictures.scatter(self.model.points, self.labels, names, caption)
 
     def __repr__(self) -> str:
         sizes = preview(np.bincount(self.labels))
@@ -216,7 +228,7 @@ class KMeans:
         if self.points is not None:
             centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])
         bound = max(0.0, float(result.bound))  # no cost is negative
-        return Clustering(cost_of(Distances(self.D), labels, self.k), bound, labels, centres)
+        return Clustering(cost_of(Distances(self.D), labels, self.k), bound, labels, centres, self)
 
     def _rounded(
         self,

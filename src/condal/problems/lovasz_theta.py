@@ -19,15 +19,17 @@ from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import (
+    Drawn,
     generator,
     in_time,
+    model_text,
     point_of,
     preview,
     rounding_limit,
     trials_of,
 )
 from condal.problems.factors import factor_of
-from condal.problems.graphs import adjacency, edges
+from condal.problems.graphs import adjacency, edges, vertex_names
 from condal.problems.inputs import array_of, describe, require_flag
 from condal.problems.stable import improve_stable_set, take_in_order
 from condal.result import Result
@@ -41,7 +43,7 @@ COMPLEMENT_SUFFIX = " of the complement"
 
 
 @dataclass(frozen=True, eq=False)
-class StableSet:
+class StableSet(Drawn):
     """A stable set: vertices of which no two are adjacent, with a proved bound on the size.
 
     Attributes
@@ -52,11 +54,27 @@ class StableSet:
         A proved upper bound on the size of every stable set.
     vertices : ndarray of int
         The vertices, in ascending order.
+    model : Theta, optional
+        The model of the graph.
     """
 
     size: int
     bound: float
     vertices: Any
+    model: Any = None
+
+    @property
+    def names(self) -> list[Any]:
+        """The vertices by name, or by number if the graph has no names."""
+        names = None if self.model is None else self.model.names
+        return [v if names is None else names[v] for v in self.vertices.tolist()]
+
+    def picture(self) -> Any:
+        from condal.report import pictures
+
+        outside = ~np.isin(np.arange(self.model.n), self.vertices)
+        sides = ("the stable set", "other vertices")
+        return pictures.graph(self.model.W, outside, sides, "The graph and its stable set.")
 
     def __repr__(self) -> str:
         vertices = preview(self.vertices)
@@ -87,6 +105,8 @@ class Theta:
         Whether x >= 0 is imposed.
     name : str, optional
         The name in results and reports.
+    names : list, optional
+        The names of the vertices, if they are not 0, 1, ...
 
     References
     ----------
@@ -98,6 +118,9 @@ class Theta:
     W: Any = field(repr=False)
     theta_plus: bool = False
     name: str = "theta"
+    names: list[Any] | None = field(default=None, repr=False)
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:
@@ -140,7 +163,8 @@ class Theta:
         np.fill_diagonal(joined, True)
         back = self.name.endswith(COMPLEMENT_SUFFIX)
         name = self.name.removesuffix(COMPLEMENT_SUFFIX) if back else self.name + COMPLEMENT_SUFFIX
-        return Theta(sp.csr_array(np.where(joined, 0.0, 1.0)), self.theta_plus, name)
+        pattern = sp.csr_array(np.where(joined, 0.0, 1.0))
+        return Theta(pattern, self.theta_plus, name, self.names)
 
     def feasible(self, result: Result) -> Array:
         r"""Return an exactly feasible point near that of the result.
@@ -217,7 +241,7 @@ class Theta:
             chosen = improve_stable_set(self.W, greedy, limit)
             best = max(best, chosen, key=np.count_nonzero)
         vertices = np.flatnonzero(best)
-        return StableSet(int(vertices.size), float(result.bound), vertices)
+        return StableSet(int(vertices.size), float(result.bound), vertices, self)
 
     def is_stable(self, vertices: Any) -> bool:
         """Return whether no two of the vertices are adjacent."""
@@ -237,8 +261,9 @@ def theta(graph: Any, *, theta_plus: bool = False, name: str = "theta") -> Theta
 
     Parameters
     ----------
-    graph : array, sparse matrix or NetworkX graph
+    graph : array, sparse matrix, table of pandas, NetworkX or igraph graph
         A symmetric matrix whose nonzero entries are the edges; self-loops are ignored.
+        `StableSet.names` has the names of the vertices.
     theta_plus : bool, optional
         Whether x >= 0 is imposed on all n(n + 1)/2 entries; for small graphs.
     name : str, optional
@@ -268,7 +293,8 @@ def theta(graph: Any, *, theta_plus: bool = False, name: str = "theta") -> Theta
     """
     require_flag(theta_plus, "theta_plus")
     W = adjacency(graph)
-    return Theta(sp.csr_array((W != 0).astype(np.float64)), bool(theta_plus), name)
+    pattern = sp.csr_array((W != 0).astype(np.float64))
+    return Theta(pattern, bool(theta_plus), name, vertex_names(graph))
 
 
 def _psd(z: Array) -> Array:

@@ -19,7 +19,7 @@ from condal.linalg.points import Array, Indices, Point, dense
 from condal.maps.combined import Across
 from condal.maps.vectors import Matrix
 from condal.problem import Problem
-from condal.problems.answers import parts_of
+from condal.problems.answers import model_text, parts_of
 from condal.problems.inputs import array_of, describe, real_array
 from condal.problems.labels import checked_states
 from condal.result import Result
@@ -82,6 +82,13 @@ class MapInference:
     edges: Indices = field(repr=False)
     pairwise: Sequence[Array] = field(repr=False)
     name: str = "MAP inference"
+
+    __repr__ = model_text
+
+    @property
+    def n(self) -> int:
+        """The number of nodes."""
+        return len(self.unary)
 
     @cached_property
     def states(self) -> Indices:

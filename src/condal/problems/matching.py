@@ -16,7 +16,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.maps.operator import Operator
 from condal.problem import Problem
-from condal.problems.answers import vector_of
+from condal.problems.answers import model_text, vector_of
 from condal.problems.graphs import square_weights
 from condal.problems.permutations import checked_permutation
 from condal.result import Result
@@ -82,6 +82,8 @@ class GraphMatching:
     A: Any = field(repr=False)
     B: Any = field(repr=False)
     name: str = "graph matching"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

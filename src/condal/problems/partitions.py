@@ -7,22 +7,26 @@ the links within groups minus their expected number.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condal.certificates.checked import rounded_text
 from condal.linalg.points import Array
-from condal.problems.answers import preview
+from condal.problems.answers import Drawn, preview
+from condal.problems.graphs import named_groups
 from condal.problems.labels import agreement
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
+
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
 
 MAX_SWEEPS = 100
 GAIN_ROUNDING = 1e-12  # relative to the largest weight
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class Partition(Drawn):
     """A partition of vertices into groups, with its value and a proved bound.
 
     Attributes
@@ -33,11 +37,30 @@ class Partition:
         A proved upper bound on the value of every partition into this number of groups.
     labels : ndarray of int
         The group 0, 1, ... of each vertex.
+    model : Communities or MaxKCut, optional
+        The model of the graph.
     """
 
     value: float
     bound: float
     labels: Any
+    model: Any = None
+
+    @property
+    def groups(self) -> list[list[Any]]:
+        """The vertices of each group, by name if the graph has names."""
+        names = None if self.model is None else self.model.names
+        return named_groups(self.labels, len(self.sizes), names)
+
+    def picture(self) -> Picture:
+        from condal.report import pictures
+
+        return pictures.sorted_matrix(
+            self.model.W,
+            self.labels,
+            [f"group {i + 1}" for i in range(len(self.sizes))],
+            "The edges between vertices, sorted by group; lines separate the groups.",
+        )
 
     @property
     def sizes(self) -> Any:

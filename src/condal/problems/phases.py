@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,18 +18,21 @@ from condal.linalg.points import Array, LowRank
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import Drawn, model_text, point_of
 from condal.problems.factors import factor_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive
 from condal.smooth.residuals import LeastSquares
+
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
 
 TRACE_ROOM = 1.05  # factor on the trace that exact intensities allow, for noise
 MIN_FRAME_EIGENVALUE = 1e-3  # of the mean intensity of unit signals; below, a part is not measured
 
 
 @dataclass(frozen=True, eq=False)
-class Signal:
+class Signal(Drawn):
     r"""A signal, determined up to one factor of modulus 1.
 
     Attributes
@@ -38,10 +41,24 @@ class Signal:
         The values u of the signal.
     residual : float
         :math:`\| |a u|^2 - b \| / \|b\|`.
+    model : PhaseRetrieval, optional
+        The model of the measurements.
     """
 
     values: Any
     residual: float
+    model: Any = None
+
+    def picture(self) -> Picture:
+        from condal.report import pictures
+
+        size, phase = np.abs(self.values), np.angle(self.values)
+        shape = self.model.shape
+        if shape is None:
+            curves = [("modulus", size), ("phase", phase)]
+            return pictures.curves(curves, "The signal, up to a factor of modulus 1.")
+        images = [("modulus", size.reshape(shape)), ("phase", phase.reshape(shape))]
+        return pictures.images(images, "The image, up to a factor of modulus 1.")
 
     def error(self, other: Any) -> float:
         """Return the least |u - c v| / |v| over c of modulus 1, for another signal v."""
@@ -103,6 +120,8 @@ class PhaseRetrieval:
     shape: tuple[int, int] | None = None
     scale: Array | None = field(default=None, repr=False)
 
+    __repr__ = model_text
+
     @property
     def n(self) -> int:
         """The length of the signal."""
@@ -133,7 +152,7 @@ class PhaseRetrieval:
             The signal and its residual.
         """
         values = self.leading(point_of(result, self.n))
-        return Signal(values, self.residual(values))
+        return Signal(values, self.residual(values), self)
 
     def leading(self, x: Any) -> Any:
         """Return the signal of the leading eigenpair of a point."""

@@ -14,7 +14,7 @@ from condal.linalg.points import Array
 from condal.maps.vectors import Matrix
 from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
-from condal.problems.answers import vector_of
+from condal.problems.answers import model_text, vector_of
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive
@@ -98,6 +98,8 @@ class Portfolio:
     holdings: Array | None = field(default=None, repr=False)
     cost: float = 0.0
     name: str = "portfolio"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

@@ -17,7 +17,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import SparseTerm
 from condal.maps.blocks import BlockDiagonal
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import model_text, point_of
 from condal.problems.factors import factor_of, leading_factor
 from condal.problems.inputs import describe
 from condal.problems.poses import Poses, RelativePoses, nearest_rotations
@@ -62,6 +62,8 @@ class PoseGraph:
 
     measurements: RelativePoses
     name: str = "pose graph"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:
@@ -175,7 +177,7 @@ class PoseGraph:
         rotations = rotations[0].T @ rotations
         translations = self.translations(rotations)
         cost = self.measurements.cost(rotations, translations)
-        return Poses(cost, float(result.bound), rotations, translations)
+        return Poses(cost, float(result.bound), rotations, translations, self)
 
 
 def _gram(a: Any, weights: Array) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,8 +13,12 @@ from scipy.sparse.csgraph import connected_components
 from condal.certificates.checked import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
+from condal.problems.answers import Drawn
 from condal.problems.inputs import describe
 from condal.runtime.arguments import finite_array, plain_array
+
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
 
 PAIRS = "pairs (i, j) of vertices, whole numbers from 0, one for each measurement"
 ROTATION_TOLERANCE = 1e-4  # how far R'R may be from the identity
@@ -71,6 +75,9 @@ class RelativePoses:
             object.__setattr__(self, name, value)
         _require_connected(edges, self.n)
 
+    def __repr__(self) -> str:
+        return f"RelativePoses(d={self.d}, n={self.n}, m={self.m})"
+
     @property
     def d(self) -> int:
         """2 in the plane, 3 in space."""
@@ -101,7 +108,7 @@ class RelativePoses:
 
 
 @dataclass(frozen=True, eq=False)
-class Poses:
+class Poses(Drawn):
     """Poses of the vertices, determined up to one motion of all, with a proved bound.
 
     The first vertex is at the origin, and its axes are the coordinate axes.
@@ -116,12 +123,26 @@ class Poses:
         The rotation of each vertex.
     translations : ndarray of shape (n, d) or None
         The position of each vertex; None where only rotations were measured.
+    model : PoseGraph, optional
+        The model of the measurements.
     """
 
     cost: float
     bound: float
     rotations: Array
     translations: Array | None = None
+    model: Any = None
+
+    def picture(self) -> Picture:
+        from condal.report import pictures
+
+        if self.translations is None:
+            raise ProblemError("these poses are rotations without positions: nothing to draw")
+        return pictures.trajectory(
+            self.translations,
+            self.model.measurements.edges,
+            "The trajectory: the positions of all poses, and the measurements between them.",
+        )
 
     @property
     def optimality_gap(self) -> float:

@@ -16,7 +16,7 @@ from condal.maps.user import as_map
 from condal.maps.vectors import Matrix
 from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
-from condal.problems.answers import vector_of
+from condal.problems.answers import model_text, vector_of
 from condal.problems.inputs import real_array, require_choice, require_flag, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
@@ -92,6 +92,8 @@ class L1Regression:
     loss: Loss = "squares"
     zero_sum: bool = True
     name: str = "l1 regression"
+
+    __repr__ = model_text
 
     @cached_property
     def n(self) -> int:

@@ -16,7 +16,7 @@ from condal.linalg.symmetrize import symmetric
 from condal.maps.triangle import Triangle
 from condal.nonsmooth.norms import L1
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import model_text, point_of
 from condal.problems.factors import leading_factor
 from condal.problems.inputs import describe, real_array
 from condal.result import Result
@@ -94,6 +94,8 @@ class SparsePCA:
     rho: float
     total: float
     name: str = "sparse PCA"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,17 +15,28 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, rounding_limit, trials_of
+from condal.problems.answers import (
+    Drawn,
+    generator,
+    model_text,
+    point_of,
+    rounding_limit,
+    trials_of,
+)
 from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import adjacency
 from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal_program
 from condal.result import Result
+from condal.runtime.arguments import Seed
 from condal.smooth.linear import Linear
+
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
 
 
 @dataclass(frozen=True, eq=False)
-class Signs:
+class Signs(Drawn):
     """Signs +1 and -1, determined up to one global sign, with a proved bound.
 
     Attributes
@@ -36,11 +47,25 @@ class Signs:
         A proved upper bound on the value of all signs.
     signs : ndarray
         +1 or -1 for each unknown.
+    model : SignSynchronisation, optional
+        The model of the measurements.
     """
 
     value: float
     bound: float
     signs: Array
+    model: Any = None
+
+    def picture(self) -> Picture:
+        from condal.report import pictures
+
+        return pictures.sorted_matrix(
+            self.model.C,
+            self.signs < 0,
+            ("+1", "-1"),
+            "The measurements, sorted by sign. They agree if they are positive within a sign and "
+            "negative between the signs.",
+        )
 
     def agreement(self, signs: Any) -> float:
         """Return the fraction of equal signs, up to a global sign: at least 1/2."""
@@ -84,6 +109,8 @@ class SignSynchronisation:
 
     C: Any = field(repr=False)
     name: str = "sign synchronisation"
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:
@@ -136,7 +163,7 @@ class SignSynchronisation:
         result: Result,
         *,
         trials: int | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> Signs:
         """Round a solution to signs, each candidate improved by single flips.
@@ -150,7 +177,7 @@ class SignSynchronisation:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 50, or fewer for more than 2 x 10^5 signs, by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.
@@ -164,7 +191,7 @@ class SignSynchronisation:
         rng, x = generator(trials, seed), point_of(result, self.n)
         first = signs_of(leading_factor(x, 1))
         best = best_signs(self.C, factor_of(x), trials=trials, rng=rng, first=first, limit=limit)[1]
-        return Signs(self.value(best), float(result.bound), best)
+        return Signs(self.value(best), float(result.bound), best, self)
 
 
 def sign_synchronisation(C: Any, *, name: str = "sign synchronisation") -> SignSynchronisation:

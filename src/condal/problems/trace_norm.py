@@ -14,7 +14,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Outer
 from condal.maps.products import LeftProduct
 from condal.problem import Problem
-from condal.problems.answers import rectangle_of
+from condal.problems.answers import model_text, rectangle_of
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
@@ -104,6 +104,8 @@ class TraceRegression:
     Y: Array = field(repr=False)
     radius: float
     name: str = "trace-norm regression"
+
+    __repr__ = model_text
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.linalg.points import Array
+from condal.report.curves.panels import require_matplotlib
 from condal.report.curves.style import COLOURS, FAINT, SETTINGS, drawing
 
 if TYPE_CHECKING:
@@ -26,6 +27,15 @@ def draw(picture: Mapping[str, Any]) -> Figure | None:
         return None
     with drawing({**SETTINGS, "axes.grid": False, "savefig.dpi": PIXELS_PER_INCH}):
         return draw_kind(picture)
+
+
+def plot(picture: Mapping[str, Any]) -> Figure:
+    """Draw a picture with its caption; MissingExtra without matplotlib."""
+    require_matplotlib()
+    figure = draw(picture)
+    assert figure is not None
+    figure.suptitle(caption(picture), fontsize=9, wrap=True)
+    return figure
 
 
 def caption(picture: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import splu
 from condal.linalg.points import Array
 
 FORCE_STEPS, INVERSE_STEPS = 150, 12
+OUTLIERS, MARGIN = 0.1, 0.5  # a fraction of the vertices at each end; of the spread of the others
 SAMPLED_VERTICES = 24  # per vertex and step, in place of all that repel it
 
 
@@ -55,6 +56,9 @@ def _component(W: Any, rng: np.random.Generator) -> Array:
         size = np.linalg.norm(force, axis=1)[:, None] + 1e-12
         most = 0.03 * np.sqrt(n) * (1 - step / FORCE_STEPS) ** 1.5 + 0.01
         at = at + force / size * np.minimum(size, most)
+    # A few vertices far away must not shrink the others: they are drawn at the margin.
+    low, high = np.quantile(at, [OUTLIERS, 1 - OUTLIERS], axis=0)
+    at = np.clip(at, low - MARGIN * (high - low), high + MARGIN * (high - low))
     at = at - at.min(axis=0)
     return at / max(float(at.max()), 1e-12)
 

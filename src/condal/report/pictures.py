@@ -17,6 +17,7 @@ from condal.linalg.points import Array, Indices
 Picture: TypeAlias = dict[str, Any]
 
 MAX_DRAWN_GRAPH = (2000, 6000)  # vertices and edges; a larger graph is shown as a matrix
+MANY_VERTICES, MAX_SAMPLED_EDGES = 500, 2000  # above both, some edges are drawn
 MAX_MATRIX_SIDE = 160  # of a picture; of a larger matrix some rows and columns are shown
 MEANS_SIDE = 80  # of the picture of a larger sorted matrix, which shows means
 AS_GRAPH = "Edges between the two kinds of vertices are solid; the others are dashed and faint."
@@ -25,17 +26,25 @@ MAX_POINTS = 4000  # of a scatter plot
 
 
 def graph(W: Any, labels: Any, names: Sequence[str], caption: str) -> Picture:
-    """Return a graph with vertices labelled 0, 1, ...: drawn, or as a sorted matrix if large."""
+    """Return a graph with vertices labelled 0, 1, ...: drawn, or as a sorted matrix if large.
+
+    Of a graph with many vertices some edges are drawn.
+    """
     entries = sp.triu(sp.csr_array(W), 1).tocoo()
-    if W.shape[0] > MAX_DRAWN_GRAPH[0] or entries.nnz > MAX_DRAWN_GRAPH[1]:
+    n, count = W.shape[0], entries.nnz
+    if n > MAX_DRAWN_GRAPH[0] or count > MAX_DRAWN_GRAPH[1]:
         return sorted_matrix(W, labels, names, f"{caption} {AS_MATRIX}")
     from condal.report.layout import places
 
+    edges, text = np.column_stack([entries.row, entries.col]), f"{caption} {AS_GRAPH}"
+    if n > MANY_VERTICES and count > MAX_SAMPLED_EDGES:
+        edges = np.random.default_rng(0).choice(edges, MAX_SAMPLED_EDGES, replace=False)
+        text = f"{text} {len(edges):,} of {count:,} edges are shown."
     return {
         "kind": np.array("graph"),
-        "caption": np.array(f"{caption} {AS_GRAPH}"),
+        "caption": np.array(text),
         "places": places(W).astype(np.float32),
-        "edges": np.column_stack([entries.row, entries.col]).astype(np.int32),
+        "edges": edges.astype(np.int32),
         "labels": np.asarray(labels, dtype=np.int32),
         "names": np.array(list(names)),
     }
@@ -44,7 +53,7 @@ def graph(W: Any, labels: Any, names: Sequence[str], caption: str) -> Picture:
 def sorted_matrix(W: Any, labels: Any, names: Sequence[str], caption: str) -> Picture:
     """Return a matrix with rows and columns sorted by label, as means over small squares, and the
     ends of the groups."""
-    labels = np.asarray(labels)
+    labels = np.asarray(labels, dtype=np.intp)
     order = np.argsort(labels, kind="stable")
     n, entries = labels.size, sp.coo_array(W)
     side = n if n <= MAX_MATRIX_SIDE else MEANS_SIDE

@@ -43,6 +43,12 @@ class Section:
         return self.saved.result
 
     @property
+    def headline(self) -> tuple[str, str] | None:
+        """The value that the application is about, such as the cut, or None."""
+        name, value = next(iter(self.saved.figures.items()), ("", None))
+        return None if value is None else (name.replace("_", " "), words.number(value))
+
+    @property
     def under(self) -> str:
         """The line below the title."""
         saved = self.saved.created.replace("T", " at ").replace("Z", " UTC")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from condal.errors import ProblemError
+
+Seed: TypeAlias = int | np.random.Generator
 
 
 def finite_array(
@@ -91,6 +93,14 @@ def require_whole(value: Any, name: str, *, least: int = 1) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
         raise ProblemError(f"{name} must be a whole number, at least {least}; got {value!r}")
+
+
+def seed_of(seed: Any) -> int:
+    """Return a seed, or draw one from a `numpy.random.Generator`; else raise ProblemError."""
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    require_whole(seed, "seed", least=0)
+    return int(seed)
 
 
 def require_fraction(value: Any, name: str) -> None:

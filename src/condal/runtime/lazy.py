@@ -17,6 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from condal.runtime.text import did_you_mean
+
 
 def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of the package with this `__init__.py`.
@@ -36,7 +38,12 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
             warnings.warn(message, DeprecationWarning, stacklevel=2)
             return getattr(sys.modules[package], new)
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            hint = (
+                "" if name.startswith("_") else did_you_mean(name, _with_subpackages(homes, file))
+            )
+            # With `obj` set and `name` not, a traceback adds no suggestion of its own.
+            message = f"module {package!r} has no attribute {name!r}{hint}"
+            raise AttributeError(message, obj=sys.modules[package])
         home = homes[name]
         value = (
             import_module(f"{package}.{name}")
@@ -73,6 +80,14 @@ def _read_stub(path: Path) -> tuple[dict[str, str], dict[str, str]]:
         if isinstance(target, ast.Name)
     }
     return homes, renamed
+
+
+def _with_subpackages(homes: dict[str, str], file: str) -> Iterator[str]:
+    """Yield the names of a package, and after them those of its public subpackages, dotted."""
+    yield from homes
+    for stub in sorted(Path(file).parent.glob("*/__init__.pyi")):
+        if stub.parent.name in homes:
+            yield from (f"{stub.parent.name}.{name}" for name in _read_stub(stub)[0])
 
 
 @contextmanager

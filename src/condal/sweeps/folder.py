@@ -19,14 +19,20 @@ from typing import Any
 from condal.errors import FormatError
 from condal.io.container.atomic import sync_folder
 from condal.io.container.lock import locked
-from condal.io.container.manifest import Kind, claim_folder
+from condal.io.container.manifest import (
+    Kind,
+    claim_folder,
+    read_json,
+    require_seal,
+    require_version,
+)
 from condal.io.results.reading import load
 from condal.io.results.record import RECORD
 from condal.io.results.writing import save
 from condal.io.safe_files import PathLike, opened
 from condal.io.strict_json import decoded, encoded, json_object
 from condal.result import Result
-from condal.sweeps.table import COUNTS, FAILED, NUMBERS, Entry
+from condal.sweeps.table import COUNTS, FAILED, NUMBERS, Entry, Table
 from condal.sweeps.tasks import Task
 
 MANIFEST, TABLE, POINTS = "condal-sweep.json", "table.jsonl", "points"
@@ -118,19 +124,46 @@ class SweepFolder:
         whole = data.rfind(b"\n") + 1
         if whole < len(data):  # killed while it wrote a line: the point is computed again
             os.truncate(path, whole)
-        for number, line in enumerate(data[:whole].splitlines(), 1):
-            try:
-                record = json_object(line.decode("ascii"))
-                digest, entry = record["digest"], _entry(record)
-            except (KeyError, RecursionError, TypeError, ValueError) as error:
-                raise FormatError(
-                    "cannot be read as a point of a sweep; delete the line, and it is computed "
-                    "again",
-                    path=str(path),
-                    line=number,
-                ) from error
-            place = self._points / str(record["name"])
-            self._entries[digest] = entry if entry.failed else replace(entry, folder=place)
+        self._entries |= _entries(path, data[:whole])
+
+
+def is_sweep(path: PathLike) -> bool:
+    """Return whether a folder holds the manifest of a sweep."""
+    return (Path(os.fsdecode(path)) / MANIFEST).is_file()
+
+
+def read_sweep(path: PathLike) -> Table:
+    """Return the points of a sweep that are finished so far; nothing is written."""
+    folder = Path(os.fsdecode(path))
+    manifest = folder / MANIFEST
+    values = read_json(manifest, SWEEP.remedy)
+    require_seal(values, manifest)
+    require_version(values, SWEEP, manifest)
+    table = folder / TABLE
+    if not table.exists():
+        return Table((), folder)
+    with opened(table) as file:
+        data = file.read()
+    whole = data.rfind(b"\n") + 1  # a sweep that is running may be writing a line
+    return Table(tuple(_entries(table, data[:whole]).values()), folder)
+
+
+def _entries(path: Path, data: bytes) -> dict[str, Entry]:
+    """Return the entries of the lines of a table by the digest of their task."""
+    entries: dict[str, Entry] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            record = json_object(line.decode("ascii"))
+            digest, entry = record["digest"], _entry(record)
+        except (KeyError, RecursionError, TypeError, ValueError) as error:
+            raise FormatError(
+                "cannot be read as a point of a sweep; delete the line, and it is computed again",
+                path=str(path),
+                line=number,
+            ) from error
+        place = path.parent / POINTS / str(record["name"])
+        entries[digest] = entry if entry.failed else replace(entry, folder=place)
+    return entries
 
 
 def _record(entry: Entry) -> dict[str, Any]:

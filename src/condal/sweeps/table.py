@@ -136,6 +136,16 @@ class Table:
         figures = dict.fromkeys(name for row in self.rows for name in row.figures)
         return tuple(dict.fromkeys([*parameters, *COLUMNS, *figures]))
 
+    def label(self, row: Entry) -> str:
+        """Return the parameters of a row that are not the same in all rows, in words."""
+        varying = [
+            name
+            for name, value in row.parameters.items()
+            if any(other.parameters.get(name) != value for other in self.rows)
+        ]
+        named = varying or list(row.parameters)
+        return ", ".join(f"{name} {_short_text(row.parameters[name])}" for name in named)
+
     @property
     def failed(self) -> tuple[Entry, ...]:
         """The rows without a result."""

@@ -12,8 +12,6 @@ from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, r
 from condal.cli.text import excess, number
 from condal.io.formats.graph_files import read_graph
 from condal.problems.graph_bisection import BalancedCut, Bisection, bisection
-from condal.report import pictures
-from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -55,15 +53,6 @@ def _lines(cut: BalancedCut) -> Iterator[str]:
     return (f"{int(sign)}" for sign in cut.signs)
 
 
-def _picture(model: Bisection, result: Result, cut: BalancedCut) -> Picture:
-    return pictures.graph(
-        model.W,
-        (cut.signs < 0).astype(int),
-        ("one side", "the other side"),
-        "The graph and its bisection.",
-    )
-
-
 BISECTION = Application(
     name="bisection",
     title="the lightest cut of a graph into halves",
@@ -81,7 +70,6 @@ BISECTION = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
-    picture=_picture,
     out="the side of each vertex, 1 or -1, one per line",
     options=(
         click.Option(

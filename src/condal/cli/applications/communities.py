@@ -12,8 +12,6 @@ from condal.cli.text import number, sizes
 from condal.io.formats.graph_files import read_graph
 from condal.problems.community_detection import Communities, communities
 from condal.problems.partitions import Partition
-from condal.report import pictures
-from condal.report.pictures import Picture
 from condal.result import Result
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ def _build(file: str, chosen: Chosen) -> Communities:
 
 def _restore(model: Communities, saved: Saved) -> Partition:
     labels = saved.labels
-    return Partition(model.quality(labels), model.quality_bound(saved.result), labels)
+    return Partition(model.quality(labels), model.quality_bound(saved.result), labels, model)
 
 
 def _rows(model: Communities, result: Result, partition: Partition) -> Lines:
@@ -56,15 +54,6 @@ def _lines(partition: Partition) -> Iterator[str]:
     return (f"{label + 1}" for label in partition.labels)
 
 
-def _picture(model: Communities, result: Result, partition: Partition) -> Picture:
-    return pictures.sorted_matrix(
-        model.W,
-        partition.labels,
-        [f"group {i + 1}" for i in range(len(partition.sizes))],
-        "The edges between vertices, sorted by group; lines separate the groups.",
-    )
-
-
 COMMUNITIES = Application(
     name="communities",
     title="groups of vertices with many edges within them",
@@ -85,7 +74,6 @@ COMMUNITIES = Application(
     lines=_lines,
     labels=lambda partition: partition.labels,
     restore=_restore,
-    picture=_picture,
     out="the group of each vertex, from 1, one per line",
     options=(
         click.Option(
@@ -97,9 +85,9 @@ COMMUNITIES = Application(
         ),
         click.Option(
             ["--expected"],
-            type=click.Choice(["uniform", "degrees"]),
-            default="uniform",
-            help="The expected weight: the same for all pairs, or by degrees (modularity).",
+            type=click.Choice(["degrees", "uniform"]),
+            default="degrees",
+            help="The expected weight: by degrees (modularity), or the same for all pairs.",
         ),
         click.Option(
             ["--resolution"],

@@ -15,8 +15,6 @@ from condal.problems.generalised_eigenvectors import (
     GeneralisedEigenvector,
     generalised_eigenvector,
 )
-from condal.report import pictures
-from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -66,10 +64,6 @@ def _lines(vector: Direction) -> Iterator[str]:
     return (f"{value:.17g}" for value in vector.vector)
 
 
-def _picture(model: GeneralisedEigenvector, result: Result, vector: Direction) -> Picture:
-    return pictures.curves([("u", vector.vector)], "The vector u, up to its sign.")
-
-
 GENERALISED_EIGENVECTOR = Application(
     name="generalised-eigenvector",
     title="the best vector of a ratio of quadratic forms",
@@ -88,7 +82,6 @@ GENERALISED_EIGENVECTOR = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
-    picture=_picture,
     out="the vector, one number per line",
     options=(
         click.Option(

@@ -13,8 +13,6 @@ from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number, sizes
 from condal.io.formats.points import read_points
 from condal.problems.kmeans import Clustering, KMeans, k_means
-from condal.report import pictures
-from condal.report.pictures import Picture
 from condal.result import Result
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _restore(model: KMeans, saved: Saved) -> Clustering:
-    return Clustering(model.cost(saved.labels), saved.result.bound, saved.labels, None)
+    return Clustering(model.cost(saved.labels), saved.result.bound, saved.labels, None, model)
 
 
 def _rows(model: KMeans, result: Result, clustering: Clustering) -> Lines:
@@ -49,17 +47,6 @@ def _lines(clustering: Clustering) -> Iterator[str]:
     return (f"{label + 1}" for label in clustering.labels)
 
 
-def _picture(model: KMeans, result: Result, clustering: Clustering) -> Picture | None:
-    if model.points is None:
-        return None
-    return pictures.scatter(
-        model.points,
-        clustering.labels,
-        [f"cluster {i + 1}" for i in range(model.k)],
-        "The points by cluster, in the plane of their largest spread.",
-    )
-
-
 K_MEANS = Application(
     name="k-means",
     title="clusters of points, and how close to optimal they are",
@@ -82,7 +69,7 @@ K_MEANS = Application(
     lines=_lines,
     labels=lambda clustering: clustering.labels,
     restore=_restore,
-    picture=_picture,
+    picture=lambda model, result, answer: answer.picture() if model.points is not None else None,
     out="the cluster of each point, from 1, one per line",
     options=(
         click.Option(

@@ -16,9 +16,8 @@ from condal.errors import FormatError
 from condal.io.formats.ratings import Ratings, read_ratings
 from condal.io.formats.table import read_table
 from condal.problem import Problem
-from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
-from condal.report import pictures
-from condal.report.pictures import Picture
+from condal.problems.completed import Completed
+from condal.problems.completion import MatrixCompletion, matrix_completion
 from condal.result import Result
 
 RANK_TOL = 1e-6  # relative to the largest singular value: smaller ones do not count
@@ -155,23 +154,6 @@ def _lines(prediction: _Prediction) -> Iterator[str]:
     return (f"{row},{column},{value:.10g}" for (row, column), value in pairs)
 
 
-def _picture(task: _Task, result: Result, prediction: _Prediction) -> Picture:
-    """Return the known and the completed entries of some rows and columns."""
-    m, n = prediction.completed.shape
-    i, j = pictures.sample(m), pictures.sample(n)
-    places = [np.full(size, -1) for size in (m, n)]
-    places[0][i], places[1][j] = np.arange(i.size), np.arange(j.size)
-    rows, cols = places[0][task.known.rows], places[1][task.known.cols]
-    sampled = (rows >= 0) & (cols >= 0)
-    known = np.full((i.size, j.size), np.nan)
-    known[rows[sampled], cols[sampled]] = task.known.values[sampled]
-    completed = prediction.completed.entries(*np.meshgrid(i, j, indexing="ij"))
-    return pictures.images(
-        [("known", known), ("completed", completed)],
-        f"{i.size:,} of {m:,} rows and {j.size:,} of {n:,} columns.",
-    )
-
-
 MATRIX_COMPLETION = Application(
     name="matrix-completion",
     title="a low-rank matrix from some of its entries",
@@ -193,7 +175,7 @@ MATRIX_COMPLETION = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
-    picture=_picture,
+    picture=lambda model, result, prediction: prediction.completed.picture(),
     out="row,column,value for the entries of --predict, or else for the known entries",
     options=(
         click.Option(

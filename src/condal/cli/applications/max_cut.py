@@ -9,16 +9,15 @@ from condal.cli.application import GRAPH, Application, Figures, Lines, rounded, 
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.io.formats.graph_files import read_graph
-from condal.problems.maxcut import Cut, MaxCut, max_cut
+from condal.problems.cuts import Cut, MaxCut, max_cut
 from condal.result import Result
 
 if TYPE_CHECKING:
     from condal.io.results.record import Saved
-    from condal.report.pictures import Picture
 
 
 def _restore(model: MaxCut, saved: Saved) -> Cut:
-    return Cut(model.weight(saved.labels), saved.result.bound, saved.labels)
+    return Cut(model.weight(saved.labels), saved.result.bound, saved.labels, model)
 
 
 def _rows(model: MaxCut, result: Result, cut: Cut) -> Lines:
@@ -45,17 +44,6 @@ def _lines(cut: Cut) -> Iterator[str]:
     return (f"{int(sign)}" for sign in cut.signs)
 
 
-def _picture(model: MaxCut, result: Result, cut: Cut) -> Picture:
-    from condal.report.pictures import graph
-
-    return graph(
-        model.W,
-        (cut.signs < 0).astype(int),
-        ("one side", "the other side"),
-        "The graph and its cut.",
-    )
-
-
 MAX_CUT = Application(
     name="max-cut",
     title="the heaviest cut of a graph",
@@ -75,7 +63,6 @@ MAX_CUT = Application(
     lines=_lines,
     labels=lambda cut: cut.signs,
     restore=_restore,
-    picture=_picture,
     out="the side of each vertex, 1 or -1, one per line",
     options=(trials(100, "cuts", fewer=True),),
 )

@@ -13,8 +13,6 @@ from condal.cli.text import number
 from condal.errors import FormatError
 from condal.io.formats.arrays import names_of_arrays, read_arrays
 from condal.problems.phases import PhaseRetrieval, Signal, phase_retrieval
-from condal.report import pictures
-from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -67,16 +65,6 @@ def _lines(signal: Signal) -> Iterator[str]:
     return (f"{value.real:.17g},{value.imag:.17g}" for value in values)
 
 
-def _picture(model: PhaseRetrieval, result: Result, signal: Signal) -> Picture:
-    size, phase = np.abs(signal.values), np.angle(signal.values)
-    if model.shape is None:
-        return pictures.curves(
-            [("modulus", size), ("phase", phase)], "The signal, up to a factor of modulus 1."
-        )
-    images = [("modulus", size.reshape(model.shape)), ("phase", phase.reshape(model.shape))]
-    return pictures.images(images, "The image, up to a factor of modulus 1.")
-
-
 PHASE_RETRIEVAL = Application(
     name="phase-retrieval",
     title="a signal from the intensities of its measurements",
@@ -98,7 +86,6 @@ PHASE_RETRIEVAL = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
-    picture=_picture,
     out="the signal, one number per line, as real and imaginary part",
     options=(
         click.Option(

@@ -12,8 +12,6 @@ from condal.io.formats.g2o import G2oGraph, read_g2o
 from condal.problem import Problem
 from condal.problems.pose_graphs import PoseGraph, pose_graph
 from condal.problems.poses import Poses
-from condal.report import pictures
-from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -63,23 +61,14 @@ def _proved(loaded: _Loaded, result: Result, answer: _Answer) -> Lines:
 
 def _figures(loaded: _Loaded, result: Result, answer: _Answer | None) -> Figures:
     if answer is None:
-        return {"poses": None, "cost": None, "optimality_gap": None}
+        return {"cost": None, "poses": None, "optimality_gap": None}
     poses = answer.poses
     gap = poses.optimality_gap if isfinite(result.bound) else None
-    return {"poses": len(poses.rotations), "cost": poses.cost, "optimality_gap": gap}
+    return {"cost": poses.cost, "poses": len(poses.rotations), "optimality_gap": gap}
 
 
 def _lines(answer: _Answer) -> Iterator[str]:
     return answer.graph.lines(answer.poses)
-
-
-def _picture(loaded: _Loaded, result: Result, answer: _Answer) -> Picture:
-    assert answer.poses.translations is not None
-    return pictures.trajectory(
-        answer.poses.translations,
-        loaded.graph.measurements.edges,
-        "The trajectory: the positions of all poses, and the measurements between them.",
-    )
 
 
 POSE_GRAPH = Application(
@@ -103,6 +92,6 @@ POSE_GRAPH = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
-    picture=_picture,
+    picture=lambda model, result, answer: answer.poses.picture(),
     out="a g2o file: the poses as VERTEX lines, then the measurements of FILE",
 )

@@ -99,8 +99,8 @@ def _proved(model: ConicModel, result: Result, solution: _Solution) -> Lines:
 def _figures(model: ConicModel, result: Result, solution: _Solution | None) -> Figures:
     trace = model.trace if isinstance(model.trace, TraceBound) and model.trace.proved else None
     return {
-        "trace_bound": None if trace is None else trace.largest,
         "dual_objective": None if solution is None else float(model.program.b @ solution.z),
+        "trace_bound": None if trace is None else trace.largest,
     }
 
 

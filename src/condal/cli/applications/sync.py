@@ -15,8 +15,6 @@ from condal.problems.synchronisation import (
     SignSynchronisation,
     sign_synchronisation,
 )
-from condal.report import pictures
-from condal.report.pictures import Picture
 from condal.result import Result
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ def _answer(model: SignSynchronisation, result: Result, chosen: Chosen) -> Signs
 
 
 def _restore(model: SignSynchronisation, saved: Saved) -> Signs:
-    return Signs(model.value(saved.labels), saved.result.bound, saved.labels)
+    return Signs(model.value(saved.labels), saved.result.bound, saved.labels, model)
 
 
 def _rows(model: SignSynchronisation, result: Result, answer: Signs) -> Lines:
@@ -63,16 +61,6 @@ def _lines(answer: Signs) -> Iterator[str]:
     return (f"{int(sign)}" for sign in answer.signs)
 
 
-def _picture(model: SignSynchronisation, result: Result, answer: Signs) -> Picture:
-    return pictures.sorted_matrix(
-        model.C,
-        (answer.signs < 0).astype(int),
-        ("+1", "-1"),
-        "The measurements, sorted by sign. They agree if they are positive within a sign and "
-        "negative between the signs.",
-    )
-
-
 SYNC = Application(
     name="sync",
     title="signs from noisy products of pairs",
@@ -94,7 +82,6 @@ SYNC = Application(
     lines=_lines,
     labels=lambda answer: answer.signs,
     restore=_restore,
-    picture=_picture,
     out="the signs, 1 or -1, one per line",
     options=(trials(50, "choices of signs", fewer=True),),
 )

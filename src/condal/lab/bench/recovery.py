@@ -10,7 +10,8 @@ import numpy as np
 
 from condal.maps.diffraction import CodedDiffraction
 from condal.problem import Problem
-from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
+from condal.problems.completed import Completed
+from condal.problems.completion import MatrixCompletion, matrix_completion
 from condal.problems.phases import PhaseRetrieval, Signal, phase_retrieval
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,17 +13,53 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, rounding_limit, trials_of
+from condal.problems.answers import (
+    Drawn,
+    generator,
+    model_text,
+    point_of,
+    rounding_limit,
+    trials_of,
+)
 from condal.problems.factors import factor_of
-from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian
+from condal.problems.graphs import (
+    adjacency,
+    cut_weight,
+    named_groups,
+    quarter_laplacian,
+    vertex_names,
+)
 from condal.problems.signs import best_signs, checked_signs
 from condal.problems.unit_diagonal import unit_diagonal, unit_diagonal_program
 from condal.result import Result
+from condal.runtime.arguments import Seed
 from condal.smooth.linear import Linear
+
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
+
+
+class TwoSides(Drawn):
+    """A cut of the graph of its model: the vertices of sign +1, and those of sign -1."""
+
+    signs: Array
+
+    @property
+    def sides(self) -> tuple[list[Any], list[Any]]:
+        """The vertices of sign +1 and those of sign -1, by name if the graph has names."""
+        names = None if self.model is None else self.model.names
+        ones, others = named_groups(self.signs < 0, 2, names)
+        return ones, others
+
+    def picture(self) -> Picture:
+        from condal.report import pictures
+
+        sides = ("one side", "the other side")
+        return pictures.graph(self.model.W, self.signs < 0, sides, "The graph and its cut.")
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class Cut(TwoSides):
     """A cut of a graph, with its weight and a proved bound.
 
     Attributes
@@ -34,11 +70,14 @@ class Cut:
         A proved upper bound on the weight of every cut.
     signs : ndarray
         +1 or -1 for each vertex: its side.
+    model : MaxCut, optional
+        The model of the graph.
     """
 
     weight: float
     bound: float
     signs: Array
+    model: Any = None
 
     def __repr__(self) -> str:
         from condal.certificates.checked import rounded_text
@@ -69,6 +108,8 @@ class MaxCut:
         The symmetric weights, with an empty diagonal.
     name : str, optional
         The name in results and reports.
+    names : list, optional
+        The names of the vertices, if they are not 0, 1, ...
 
     References
     ----------
@@ -78,6 +119,9 @@ class MaxCut:
 
     W: Any = field(repr=False)
     name: str = "max-cut"
+    names: list[Any] | None = field(default=None, repr=False)
+
+    __repr__ = model_text
 
     @property
     def n(self) -> int:
@@ -109,7 +153,7 @@ class MaxCut:
         result: Result,
         *,
         trials: int | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         max_seconds: float | None = None,
     ) -> Cut:
         """Round a solution to a cut by random hyperplanes, each cut improved by single flips.
@@ -120,7 +164,7 @@ class MaxCut:
             A result of `condal.solve` for this model.
         trials : int, optional
             The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
-        seed : int, optional
+        seed : int or Generator, optional
             The seed of the random generator.
         max_seconds : float, optional
             A time limit: the best answer found by then is returned.
@@ -134,7 +178,7 @@ class MaxCut:
         rng = generator(trials, seed)
         factor = factor_of(point_of(result, self.n))
         signs = best_signs(-self.W, factor, trials=trials, rng=rng, limit=limit)[1]
-        return Cut(self.weight(signs), float(result.bound), signs)
+        return Cut(self.weight(signs), float(result.bound), signs, self)
 
 
 def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
@@ -142,10 +186,10 @@ def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
 
     Parameters
     ----------
-    W : array, sparse matrix or NetworkX graph
-        Symmetric weights. The edge attribute `weight` of a NetworkX graph is used (1 if missing),
-        and vertices are numbered in the order of `list(graph)`. Weights may be negative; self-loops
-        are ignored.
+    W : array, sparse matrix, table of pandas, NetworkX or igraph graph
+        Symmetric weights. The edge attribute `weight` of a graph is used (1 if missing), and
+        vertices are numbered in the order of `list(graph)`; `Cut.sides` has their names. Weights
+        may be negative; self-loops are ignored.
     name : str, optional
         The name in results and reports.
 
@@ -171,4 +215,4 @@ def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
     graph = adjacency(W, "W")
     if graph.nnz == 0:
         raise ProblemError("the graph has no edges: every cut has weight 0; nothing to solve")
-    return MaxCut(graph, name)
+    return MaxCut(graph, name, vertex_names(W))

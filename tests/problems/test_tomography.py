@@ -41,10 +41,12 @@ def by_cvxpy(model):
     p = cp.hstack([cp.real(cp.trace(E @ rho)) for E in effects])
     if model.loss == "squares":
         frequencies = model.counts / model.shots
-        f = cp.sum_squares(p - frequencies) / (2 * frequencies @ frequencies)
+        flat = np.array([E.conj().view(float).ravel() for E in effects])
+        nearest = flat @ np.linalg.lstsq(flat, frequencies, rcond=None)[0]
+        f = cp.sum_squares(p - nearest) / (2 * model.variance)
     else:
         rate = cp.multiply(model.shots, p) + model.background / d * model.shots
-        f = cp.sum(rate - cp.multiply(model.counts, cp.log(rate))) / model.counts.sum()
+        f = cp.sum(cp.kl_div(model.counts, rate))
     problem = cp.Problem(cp.Minimize(f), [rho >> 0, cp.real(cp.trace(rho)) == 1])
     return problem.solve(solver=cp.CLARABEL)
 
@@ -76,6 +78,38 @@ def test_many_shots_find_the_state_again(loss):
     assert np.abs(state.rho - noisy(t)).max() < 5e-3
     assert state.fidelity(t) == pytest.approx(0.9 + 0.1 / 8, abs=5e-3)
     assert state.purity == pytest.approx(np.vdot(noisy(t), noisy(t)).real, abs=1e-2)
+
+
+@pytest.mark.parametrize("loss", ["squares", "likelihood"])
+@pytest.mark.parametrize("shots", [10, 1000])
+def test_the_default_tolerance_is_within_the_shot_noise(loss, shots):
+    t, bases = ghz(3), ["".join(word) for word in product("XYZ", repeat=3)]
+    model = state_tomography(simulated(noisy(t), bases, shots), bases, loss=loss)
+    result, exact = condal.solve(model), condal.solve(model, tol=1e-7)
+    assert result.objective - result.bound < 0.5  # a standard deviation, in any direction
+    deviation = np.sqrt(model.variance * 2)  # of a fidelity, at most: `fidelity_bounds`
+    apart = model.state(result).fidelity(t) - model.state(exact).fidelity(t)
+    assert abs(apart) < deviation
+
+
+@pytest.mark.parametrize("loss", ["squares", "likelihood"])
+def test_the_objective_is_half_the_degrees_of_freedom(loss):
+    """The mixed state is inside the set of states: all 4^q - 1 parameters are fitted."""
+    counts = simulated(np.eye(4) / 4, BASES, 10**5)
+    model = state_tomography(counts, BASES, loss=loss, background=1e-9)
+    objective = condal.solve(model, tol=1e-6).objective
+    free = 0 if loss == "squares" else 9 * 3 - 15  # the squares leave out what no matrix attains
+    assert abs(objective - free / 2) < 4 * np.sqrt(free / 2) + 1e-3
+    truth = model.problem.objective(np.eye(4) / 4)
+    assert abs(truth - objective - 15 / 2) < 4 * np.sqrt(15 / 2)
+
+
+def test_the_variance_is_that_of_the_frequencies():
+    counts = simulated(noisy(ghz(2)), BASES, 10**6)
+    p = PauliProbabilities(BASES).probabilities(noisy(ghz(2)))
+    model = state_tomography(counts, BASES)
+    assert model.variance == pytest.approx(np.mean(p * (1 - p)) / 10**6, rel=1e-2)
+    assert state_tomography([[7, 0]], ["Z"]).variance > 0
 
 
 def test_a_mapping_and_a_table_are_one_model():

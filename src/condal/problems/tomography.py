@@ -16,7 +16,7 @@ from condal.maps.pauli import PauliProbabilities
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.problems.factors import factor_of
-from condal.problems.measured_counts import measured
+from condal.problems.measured_counts import measured, nearest_image
 from condal.result import Result
 from condal.runtime.arguments import require_positive
 from condal.smooth.likelihoods import Poisson
@@ -81,13 +81,18 @@ class StateTomography:
 
     .. math::
 
-        \frac{\|p - k/N\|^2}{2 \|k/N\|^2}
+        \frac{\|p - \hat p\|^2}{2 \sigma^2}
         \qquad \text{or} \qquad
-        \frac{1}{\sum k} \sum_i \lambda_i - k_i \log \lambda_i, \quad \lambda = N (p + \delta / d),
+        \sum_i \lambda_i - k_i + k_i \log(k_i / \lambda_i), \quad \lambda = N (p + \delta / d).
 
-    the squares or the negative log-likelihood per count. The background :math:`\delta` is the share
-    of counts that come from no state, spread evenly; it keeps the likelihood finite where an
-    outcome with counts has no probability. `state_tomography` builds the model.
+    The squares are half a chi-square: :math:`\hat p` is the image of some matrix, not necessarily
+    psd, that is nearest to the frequencies :math:`k / N`, and :math:`\sigma^2` is the mean
+    variance of a frequency. The likelihood is half the deviance. So a state that explains the
+    counts has an objective of about half the number of degrees of freedom, an excess of 1/2 is a
+    standard deviation, and a tol relative to the objective is one relative to the shot noise. The
+    background :math:`\delta` is the share of counts that come from no state, spread evenly; it
+    keeps the likelihood finite where an outcome with counts has no probability. `state_tomography`
+    builds the model.
 
     Parameters
     ----------
@@ -97,6 +102,8 @@ class StateTomography:
         The counts of the outcomes.
     shots : ndarray
         The number of shots of the setting of each outcome.
+    outcomes : int
+        The number of outcomes of a setting.
     dimension : int
         The side d of x.
     loss : {"squares", "likelihood"}
@@ -115,6 +122,7 @@ class StateTomography:
     A: LinearMap = field(repr=False)
     counts: Array = field(repr=False)
     shots: Array = field(repr=False)
+    outcomes: int
     dimension: int
     loss: Loss = "squares"
     background: float = 1e-3
@@ -123,14 +131,12 @@ class StateTomography:
     @cached_property
     def problem(self) -> Problem:
         """The fit over the density matrices."""
-        X = Hermitian(self.dimension)
         if self.loss == "squares":
-            f: Any = LeastSquares(self.A, self._frequencies, weight=self._weight)
+            f: Any = LeastSquares(*self._attainable(), weight=1.0 / self.variance)
         else:
             background = self.background / self.dimension * self.shots
-            weight = 1.0 / float(self.counts.sum())
-            f = Poisson(self.A.scaled(self.shots), self.counts, background, weight)
-        return Problem.of(f=f, X=X, name=self.name)
+            f = Poisson(self.A.scaled(self.shots), self.counts, background)
+        return Problem.of(f=f, X=Hermitian(self.dimension), name=self.name)
 
     @property
     def least_squares(self) -> StateTomography:
@@ -138,12 +144,23 @@ class StateTomography:
         return replace(self, loss="squares")
 
     @property
-    def _frequencies(self) -> Array:
-        return self.counts / self.shots
+    def variance(self) -> float:
+        """The mean variance of the frequency of an outcome, from the counts.
 
-    @property
-    def _weight(self) -> float:
-        return 1.0 / float(self._frequencies @ self._frequencies)
+        Half a count is added to each, so outcomes that never or always occur have a variance too.
+        """
+        share = (self.counts + 0.5) / (self.shots + 0.5 * self.outcomes)
+        return float(np.mean(share * (1.0 - share) / self.shots))
+
+    def _attainable(self) -> tuple[LinearMap, Array]:
+        """Return a map and the point of its range from which |p - k/N| is measured.
+
+        What no matrix attains adds a constant to the squares, beside which the rest would be small.
+        """
+        frequencies = self.counts / self.shots
+        if isinstance(self.A, PauliProbabilities):
+            return self.A.compressed, self.A.compress(frequencies)
+        return self.A, nearest_image(self.A, frequencies)
 
     def state(self, result: Result) -> State:
         """Return the density matrix of a result.
@@ -167,8 +184,10 @@ class StateTomography:
 
         They say what a smaller `tol` could change, not what other counts could. The objective of
         the result exceeds the optimum by at least the square of the distance between the
-        probabilities of x and of a minimiser, over :math:`2 \|k/N\|^2`. So they are for the loss
-        "squares" and Pauli bases that determine the fidelity, and otherwise 0 and 1.
+        probabilities of x and of a minimiser, over :math:`2 \sigma^2`. So they are for the loss
+        "squares" and Pauli bases that determine the fidelity, and otherwise 0 and 1. An excess of
+        1/2 moves the fidelity by the standard deviation of its estimate from the means of the
+        products of Pauli matrices.
 
         Parameters
         ----------
@@ -193,7 +212,7 @@ class StateTomography:
             return 0.0, 1.0
         seen = bases > 0
         length = sqrt(float((squares[seen] / bases[seen]).sum()) / self.dimension)
-        reach = length * sqrt(2.0 * max(gap, 0.0) / self._weight) + ROUNDING
+        reach = length * sqrt(2.0 * max(gap, 0.0) * self.variance) + ROUNDING
         fidelity = self.state(result).fidelity(t)
         return max(0.0, fidelity - reach), min(1.0, fidelity + reach)
 
@@ -250,8 +269,9 @@ def state_tomography(
     require_positive(background, "background")
     A, table, dimension = measured(counts, measurements)
     shots = table.sum(axis=1)
-    each = np.repeat(shots, table.shape[1])
-    return StateTomography(A, table.ravel(), each, dimension, loss, float(background), name)
+    p = table.shape[1]
+    each, given = np.repeat(shots, p), (loss, float(background), name)
+    return StateTomography(A, table.ravel(), each, p, dimension, *given)
 
 
 def _target(target: Any, d: int) -> Any:

@@ -122,7 +122,7 @@ def tomography(seed: int) -> Case:
     b = (counts / counts.sum(axis=1, keepdims=True)).ravel()
     F = np.array([Hermitian(d).flat(effect) for effect in E.reshape(-1, d, d)])
     b = F @ np.linalg.lstsq(F, b, rcond=None)[0]
-    share = (counts + 0.5) / (counts.sum(axis=1, keepdims=True) + 0.5 * outcomes)
+    share = (counts + 0.5) / (counts.sum(axis=1, keepdims=True) + 0.5 * (outcomes + 1))
     variance = float(np.mean(share * (1 - share) / counts.sum(axis=1, keepdims=True)))
     template = Template(Spectral(d, 1.0, False, True), squares(F, b, 1 / variance))
     model = problems.state_tomography(counts, E)

@@ -147,9 +147,9 @@ class StateTomography:
     def variance(self) -> float:
         """The mean variance of the frequency of an outcome, from the counts.
 
-        Half a count is added to each, so outcomes that never or always occur have a variance too.
+        Half a count is added to each outcome, and to one that never occurs: none has no variance.
         """
-        share = (self.counts + 0.5) / (self.shots + 0.5 * self.outcomes)
+        share = (self.counts + 0.5) / (self.shots + 0.5 * (self.outcomes + 1))
         return float(np.mean(share * (1.0 - share) / self.shots))
 
     def _attainable(self) -> tuple[LinearMap, Array]:

@@ -43,12 +43,19 @@ def by_cvxpy(model):
         frequencies = model.counts / model.shots
         flat = np.array([E.conj().view(float).ravel() for E in effects])
         nearest = flat @ np.linalg.lstsq(flat, frequencies, rcond=None)[0]
+        nearest = frequencies if model.trace_penalty else nearest
         f = cp.sum_squares(p - nearest) / (2 * model.variance)
     else:
         rate = cp.multiply(model.shots, p) + model.background / d * model.shots
         f = cp.sum(cp.kl_div(model.counts, rate))
-    problem = cp.Problem(cp.Minimize(f), [rho >> 0, cp.real(cp.trace(rho)) == 1])
-    return problem.solve(solver=cp.CLARABEL)
+    trace = cp.real(cp.trace(rho))
+    if model.l1:
+        f += model.l1 * (cp.sum(cp.abs(rho)) - trace)
+    if model.trace_penalty:
+        f += model.trace_penalty * trace
+    of_trace_1 = trace <= 1 if model.trace_penalty else trace == 1
+    scale = model.variance if model.loss == "squares" else 1.0  # Clarabel's tolerances are absolute
+    return cp.Problem(cp.Minimize(scale * f), [rho >> 0, of_trace_1]).solve(cp.CLARABEL) / scale
 
 
 @pytest.mark.parametrize("loss", ["squares", "likelihood"])
@@ -64,6 +71,40 @@ def test_an_independent_solver_agrees(loss):
     assert np.allclose(rho, rho.conj().T)
     assert np.linalg.eigvalsh(rho)[0] > -1e-12
     assert np.trace(rho).real == pytest.approx(1.0, abs=1e-14)
+
+
+@pytest.mark.parametrize(("loss", "l1"), [("squares", 20.0), ("likelihood", 3.0)])
+def test_an_independent_solver_agrees_on_sparse_coherences(loss, l1):
+    counts = simulated(noisy(ghz(2)), BASES, 50)
+    model = state_tomography(counts, BASES, loss=loss, l1=l1)
+    value = by_cvxpy(model)
+    result = condal.solve(model, tol=1e-6)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(value, rel=1e-5)
+    if loss == "squares":  # the state has one coherence; noise has six
+        moduli = np.abs(model.state(result).rho[np.triu_indices(4, 1)])
+        assert (moduli < 1e-3).sum() >= 3
+
+
+def test_an_independent_solver_agrees_on_the_trace_penalty():
+    counts = simulated(noisy(ghz(2)), BASES, 50)
+    penalty = 40.0
+    model = state_tomography(counts, BASES, trace_penalty=penalty)
+    result = condal.solve(model, tol=1e-8)
+    x = condal.dense(result.x)
+    value, missed = by_cvxpy(model), model.A.probabilities(x) - model.counts / model.shots
+    trace = np.trace(x).real
+    objective = missed @ missed / (2 * model.variance) + penalty * trace
+    assert objective == pytest.approx(value, rel=1e-6)
+    assert trace < 1 - 1e-3
+    state = model.state(result)
+    assert np.trace(state.rho).real == pytest.approx(1.0)
+    free = state_tomography(counts, BASES)
+    assert state.purity > free.state(condal.solve(free, tol=1e-6)).purity
+    assert model.fidelity_bounds(result, ghz(2)) == (0.0, 1.0)
+    nothing = state_tomography(counts, BASES, trace_penalty=1e6)
+    with pytest.raises(ProblemError, match="make trace_penalty smaller"):
+        nothing.state(condal.solve(nothing))
 
 
 @pytest.mark.parametrize("loss", ["squares", "likelihood"])
@@ -209,6 +250,10 @@ def test_bad_options_and_targets_are_refused():
         state_tomography([[1, 1]], ["X"], loss="l1")
     with pytest.raises(ProblemError, match="background"):
         state_tomography([[1, 1]], ["X"], background=0.0)
+    with pytest.raises(ProblemError, match="l1 must be"):
+        state_tomography([[1, 1]], ["X"], l1=-1.0)
+    with pytest.raises(ProblemError, match="trace_penalty is for the loss 'squares'"):
+        state_tomography([[1, 1]], ["X"], loss="likelihood", trace_penalty=1.0)
     model = state_tomography([[1, 1]], ["X"])
     result = condal.solve(model)
     with pytest.raises(ProblemError, match="a vector of 2 finite numbers"):

@@ -132,6 +132,17 @@ def nearest_image(A: LinearMap, y: Array) -> Array:
     return y if rows is None else np.asarray(rows @ lsqr(rows, y, atol=EXACT, btol=EXACT)[0])
 
 
+def coherences(d: int) -> Inner:
+    """Return the map of twice the real and the imaginary part of each entry above the diagonal."""
+    import scipy.sparse as sp
+
+    pairs = list(zip(*np.triu_indices(d, 1), strict=True))
+    halves = [(1.0 + 0j, 1.0 + 0j), (1j, -1j)]
+    return Inner(
+        sp.coo_array((values, ((i, j), (j, i))), (d, d)) for i, j in pairs for values in halves
+    )
+
+
 def _checked(counts: Any) -> Array:
     table = finite_array(counts, "counts")
     if (table < 0).any():

@@ -13,10 +13,11 @@ from condal.domains.lifted import Hermitian
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.maps.pauli import PauliProbabilities
+from condal.nonsmooth.norms import GroupL1
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.problems.factors import factor_of
-from condal.problems.measured_counts import measured, nearest_image
+from condal.problems.measured_counts import coherences, measured, nearest_image
 from condal.result import Result
 from condal.runtime.arguments import require_positive
 from condal.smooth.likelihoods import Poisson
@@ -112,6 +113,8 @@ class StateTomography:
         :math:`\delta`, for the likelihood.
     name : str, optional
         The name in results and reports.
+    l1, trace_penalty : float
+        Weights of the priors, as for `state_tomography`.
 
     References
     ----------
@@ -127,16 +130,22 @@ class StateTomography:
     loss: Loss = "squares"
     background: float = 1e-3
     name: str = "state tomography"
+    l1: float = 0.0
+    trace_penalty: float = 0.0
 
     @cached_property
     def problem(self) -> Problem:
         """The fit over the density matrices."""
+        d = self.dimension
         if self.loss == "squares":
             f: Any = LeastSquares(*self._attainable(), weight=1.0 / self.variance)
         else:
-            background = self.background / self.dimension * self.shots
-            f = Poisson(self.A.scaled(self.shots), self.counts, background)
-        return Problem.of(f=f, X=Hermitian(self.dimension), name=self.name)
+            f = Poisson(self.A.scaled(self.shots), self.counts, self.background / d * self.shots)
+        prior: dict[str, Any] = {}
+        if self.l1 and d > 1:
+            prior = {"B": coherences(d), "g": GroupL1(np.arange(d * (d - 1)) // 2, self.l1)}
+        X = Hermitian(d, at_most=self.trace_penalty > 0)
+        return Problem.of(f=f, X=X, name=self.name, **prior)
 
     @property
     def least_squares(self) -> StateTomography:
@@ -158,6 +167,9 @@ class StateTomography:
         What no matrix attains adds a constant to the squares, beside which the rest would be small.
         """
         frequencies = self.counts / self.shots
+        if self.trace_penalty:  # the outcomes add up to the trace, so this completes the square
+            settings = self.counts.size / self.outcomes
+            frequencies = frequencies - self.trace_penalty * self.variance / settings
         if isinstance(self.A, PauliProbabilities):
             return self.A.compressed, self.A.compress(frequencies)
         return self.A, nearest_image(self.A, frequencies)
@@ -177,7 +189,10 @@ class StateTomography:
         """
         R = factor_of(point_of(result, self.dimension))
         rho = R @ R.conj().T
-        return State(rho / float(np.trace(rho).real), float(result.objective))
+        trace = float(np.trace(rho).real)
+        if not trace > 0:
+            raise ProblemError("the best matrix is 0: make trace_penalty smaller")
+        return State(rho / trace, float(result.objective))
 
     def fidelity_bounds(self, result: Result, target: Any) -> tuple[float, float]:
         r"""Return proved bounds on the fidelity of the minimiser to a pure state.
@@ -185,7 +200,8 @@ class StateTomography:
         They say what a smaller `tol` could change, not what other counts could. The objective of
         the result exceeds the optimum by at least the square of the distance between the
         probabilities of x and of a minimiser, over :math:`2 \sigma^2`. So they are for the loss
-        "squares" and Pauli bases that determine the fidelity, and otherwise 0 and 1. An excess of
+        "squares" without `trace_penalty` and Pauli bases that determine the fidelity, and otherwise
+        0 and 1. An excess of
         1/2 moves the fidelity by the standard deviation of its estimate from the means of the
         products of Pauli matrices.
 
@@ -205,7 +221,8 @@ class StateTomography:
         if t.ndim != 1:
             raise ProblemError("fidelity_bounds takes a pure state: a vector, not a matrix")
         gap = float(result.objective - result.bound)
-        if self.loss != "squares" or not isinstance(self.A, PauliProbabilities) or not gap < inf:
+        measured = self.loss == "squares" and isinstance(self.A, PauliProbabilities)
+        if not (measured and gap < inf) or self.trace_penalty:
             return 0.0, 1.0
         squares, bases = self.A.coefficients(np.outer(t, t.conj())) ** 2, self.A.measured
         if (squares[bases == 0] > MEASURED).any():
@@ -225,6 +242,8 @@ def state_tomography(
     loss: Loss = "squares",
     background: float = 1e-3,
     name: str = "state tomography",
+    l1: float = 0.0,
+    trace_penalty: float = 0.0,
 ) -> StateTomography:
     r"""Return the model of a quantum state from the counts of its measurements.
 
@@ -243,6 +262,13 @@ def state_tomography(
         The share of counts that come from no state, for the likelihood.
     name : str, optional
         The name in results and reports.
+    l1 : float
+        The weight of a prior for few coherences: the objective gets l1 times the sum of the moduli
+        of the entries of x off its diagonal.
+    trace_penalty : float
+        The weight of a prior for a low rank, for the squares: the objective gets trace_penalty
+        times tr x, up to a constant, with tr x at most 1 instead of equal to it [1]_. `state`
+        scales x to trace 1.
 
     Returns
     -------
@@ -253,7 +279,13 @@ def state_tomography(
     ------
     ProblemError
         If a count is negative, counts and measurements do not fit, a basis is no word of X, Y and
-        Z, or effects are no POVM.
+        Z, effects are no POVM, or a prior does not fit the loss.
+
+    References
+    ----------
+    .. [1] S. T. Flammia, D. Gross, Y.-K. Liu and J. Eisert, "Quantum tomography via compressed
+       sensing: error bounds, sample complexity and efficient estimators", *New Journal of Physics*
+       14, 2012.
 
     Examples
     --------
@@ -267,10 +299,16 @@ def state_tomography(
     if loss not in ("squares", "likelihood"):
         raise ProblemError(f"loss must be 'squares' or 'likelihood'; got {loss!r}")
     require_positive(background, "background")
+    for weight, prior in ((l1, "l1"), (trace_penalty, "trace_penalty")):
+        if weight != 0:
+            require_positive(weight, prior)
+    if trace_penalty and loss != "squares":
+        raise ProblemError("trace_penalty is for the loss 'squares': leave one of them out")
     A, table, dimension = measured(counts, measurements)
     shots = table.sum(axis=1)
     p = table.shape[1]
-    each, given = np.repeat(shots, p), (loss, float(background), name)
+    each, priors = np.repeat(shots, p), (float(l1), float(trace_penalty))
+    given = (loss, float(background), name, *priors)
     return StateTomography(A, table.ravel(), each, p, dimension, *given)
 
 

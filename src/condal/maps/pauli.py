@@ -125,7 +125,8 @@ class PauliProbabilities(BasicMap):
         """
         d = self.side
         means = _walsh_hadamard(y.reshape(-1, d))
-        return np.bincount(self._strings.ravel(), means.ravel(), minlength=d * d)
+        sums = np.bincount(self._strings.ravel(), means.ravel(), minlength=d * d)
+        return np.asarray(sums, dtype=np.float64)
 
     @cached_property
     def _strings(self) -> Indices:

@@ -14,7 +14,8 @@ from condal.cli.text import number
 from condal.errors import FormatError, ProblemError
 from condal.io.formats.text import read_text
 from condal.io.strict_json import json_object
-from condal.problems.tomography import State, StateTomography, state_tomography
+from condal.problems.density_matrices import State
+from condal.problems.tomography import StateTomography, state_tomography
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result

@@ -63,7 +63,7 @@ def projected_least_squares(inverted: Any) -> Any:
 
 
 def r_rho_r(
-    probabilities: Any, adjoint: Any, counts: Any, background: float, d: int, eps: float
+    eps: float, probabilities: Any, adjoint: Any, counts: Any, background: float, d: int
 ) -> Any:
     """Maximise the likelihood by rho <- R rho R / tr (Lvovsky 2004), from the mixed state.
 

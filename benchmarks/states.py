@@ -82,7 +82,7 @@ def state(qubits: int, shots: int, loss: Any) -> Instance:
     model = state_tomography(counts, bases, loss=loss)
     rivals = engines(programs.state(model), "SCS")
     if loss == "likelihood":
-        rivals = {"R rho R": lambda eps: r_rho_r(*_likelihood(model), eps), **rivals}
+        rivals = {"R rho R": lambda eps: r_rho_r(eps, *_likelihood(model)), **rivals}
     title = f"tomography, {qubits} qubits, {loss}"
     return modelled(title, lambda: state_tomography(counts, bases, loss=loss), rivals)
 
@@ -100,7 +100,7 @@ def fidelity(qubits: int, shots: int, bases: int, *rivals: str, seconds: float =
         return projected_least_squares(_inverted(state_tomography(counts, words)))
 
     def iterated(eps: float) -> Any:
-        return r_rho_r(*_likelihood(state_tomography(counts, words, loss="likelihood")), eps)
+        return r_rho_r(eps, *_likelihood(state_tomography(counts, words, loss="likelihood")))
 
     every = {"projected least squares": projected, "R rho R": iterated}
     size = f"{bases or 3**qubits:,} bases"

@@ -180,8 +180,8 @@ class StateTomography:
         if t.ndim != 1:
             raise ProblemError("fidelity_bounds takes a pure state: a vector, not a matrix")
         gap = float(result.objective - result.bound)
-        measured = self.loss == "squares" and isinstance(self.A, PauliProbabilities)
-        if not (measured and gap < inf) or self.trace_penalty:
+        plain = self.loss == "squares" and not self.trace_penalty
+        if not isinstance(self.A, PauliProbabilities) or not (plain and gap < inf):
             return 0.0, 1.0
         squares, bases = self.A.coefficients(np.outer(t, t.conj())) ** 2, self.A.measured
         if (squares[bases == 0] > MEASURED).any():

@@ -87,27 +87,29 @@ def state(qubits: int, shots: int, loss: Any) -> Instance:
     return modelled(title, lambda: state_tomography(counts, bases, loss=loss), rivals)
 
 
-def fidelity(qubits: int, shots: int, bases: int, *rivals: str, seconds: float = 120.0) -> Instance:
-    """Many qubits, judged by the fidelity to the target, at the default tolerance."""
+def fidelity(
+    qubits: int, shots: int, bases: int, loss: Any = "squares", seconds: float = 120.0
+) -> Instance:
+    """Many qubits, judged by the fidelity to the target; the likelihood starts from the squares."""
     counts, words, target = simulated(qubits, shots, bases)
 
     def ours(tol: float, max_seconds: float | None = None) -> tuple[Any, Any]:
-        model = state_tomography(counts, words)
-        result = condal.solve(model, tol=tol, max_seconds=max_seconds)
+        model = state_tomography(counts, words, loss=loss)
+        first = condal.solve(model.least_squares) if loss == "likelihood" else None
+        result = condal.solve(model, tol=tol, max_seconds=max_seconds, warm_start=first)
         return model.state(result).rho, result
 
     def projected(eps: float) -> Any:
         return projected_least_squares(_inverted(state_tomography(counts, words)))
 
     def iterated(eps: float) -> Any:
-        return r_rho_r(eps, *_likelihood(state_tomography(counts, words, loss="likelihood")))
+        return r_rho_r(eps, *_likelihood(state_tomography(counts, words, loss=loss)))
 
-    every = {"projected least squares": projected, "R rho R": iterated}
-    size = f"{bases or 3**qubits:,} bases"
+    likelihood = loss == "likelihood"
     return Instance(
-        f"fidelity, {qubits} qubits, {size}",
+        f"{loss}, {qubits} qubits, {bases or 3**qubits:,} bases",
         ours,
-        {name: every[name] for name in rivals},
+        {"R rho R": iterated} if likelihood else {"projected least squares": projected},
         lambda rho: {"value": float(np.vdot(target, rho @ target).real)},
         what="fidelity",
         seconds=seconds,

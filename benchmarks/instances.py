@@ -14,7 +14,8 @@ from benchmarks import programs
 from benchmarks.instance import Instance, modelled
 from benchmarks.programs import engines
 from benchmarks.record import random_graph, symmetrised
-from benchmarks.recovery import completion, movielens, phase
+from benchmarks.recovery import RATINGS, completion, movielens, phase
+from benchmarks.states import GRAPHS, fidelity, pose_file, recorded_poses, state
 from condal.lab.bench.generated import random_edges
 from condal.lab.bench.recovery import star_ratings
 from condal.problems import (
@@ -223,6 +224,13 @@ INSTANCES: dict[str, Build] = {
     "map": partial(field_of, 20, 4),
     "angles": partial(angles, 150, 30.0),
     "poses": partial(poses, 20),
+    **{name: partial(recorded_poses, name) for name in GRAPHS},
+    "state": partial(state, 4, 500, "squares"),
+    "state-likelihood": partial(state, 4, 500, "likelihood"),
+    "state-8": partial(fidelity, 8, 100, 0),
+    "state-8-random": partial(fidelity, 8, 100, 1000),
+    "state-8-likelihood": partial(fidelity, 8, 100, 1000, "likelihood"),
+    "state-10": partial(fidelity, 10, 100, 2000, seconds=600.0),
     "trace": partial(trace_norm, 300, 60, 40),
     "sparse-pca": partial(component, 80),
     "communities": partial(blocks, 200),
@@ -236,7 +244,14 @@ INSTANCES: dict[str, Build] = {
     "quick-map": partial(field_of, 3, 2),
     "quick-angles": partial(angles, 10, 5.0),
     "quick-poses": partial(poses, 5),
+    "quick-state": partial(state, 2, 100, "squares"),
+    "quick-state-likelihood": partial(state, 2, 100, "likelihood"),
+    "quick-fidelity": partial(fidelity, 3, 100, 20),
+    "quick-fidelity-likelihood": partial(fidelity, 3, 100, 20, "likelihood"),
     "quick-trace": partial(trace_norm, 20, 5, 4),
     "quick-sparse-pca": partial(component, 10),
     "quick-communities": partial(blocks, 15),
 }
+
+# The data that some of them need.
+FILES = {"movielens": RATINGS, **{name: pose_file(name) for name in GRAPHS}}

@@ -184,3 +184,22 @@ def unit_diagonal(B: Any) -> Make:
         return cp.Maximize(cp.sum(cp.multiply(B, x))), x, [cp.diag(x) == 1]
 
     return make
+
+
+def state(model: Any) -> Make:
+    """A density matrix from counts, with each effect as a row."""
+
+    def make(cp: Any) -> Any:
+        d, frequencies = model.dimension, model.counts / model.shots
+        real = np.array([model.A.adjoint(e).dense for e in np.eye(model.counts.size)])
+        effects = real[:, ::2, ::2] + 1j * real[:, 1::2, ::2]
+        rho = cp.Variable((d, d), hermitian=True)
+        p = cp.real(effects.reshape(-1, d * d) @ cp.vec(rho, order="F"))
+        if model.loss == "squares":
+            cost = cp.sum_squares(p - frequencies) / (2 * model.variance)
+        else:
+            rate = cp.multiply(model.shots, p + model.background / d)
+            cost = cp.sum(cp.kl_div(model.counts, rate))
+        return cp.Minimize(cost), rho, [rho >> 0, cp.real(cp.trace(rho)) == 1]
+
+    return make

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from commands import RING
+from commands import COUNTS, RING
 from known import torus
 
 PENTAGON = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
@@ -27,6 +27,7 @@ FILES = {
     "maxG11.dat-s": EDGE,
     "graph.txt": PENTAGON,
     "sphere2500.g2o": RING,
+    "counts.json": COUNTS,
     "points.csv": "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n",
 }
 

@@ -66,6 +66,11 @@ def _maps() -> Iterator[MapCase]:
     yield MapCase(
         "PauliProbabilities, matrix-free", PauliProbabilities(["XZ", "YY"]), Hermitians(4)
     )
+    yield MapCase(
+        "CompressedProbabilities, matrix-free",
+        PauliProbabilities(["XZ", "YY"]).compressed,
+        Hermitians(4),
+    )
     yield MapCase("BlockDiagonal", BlockDiagonal(2, 3), Matrices(6))
     yield MapCase("BlockDiagonal of one", BlockDiagonal(1, 2), Matrices(2))
     yield MapCase("RowSums", RowSums(5), Matrices(5))

@@ -62,6 +62,33 @@ def test_the_norm_is_attained_and_the_rounding_of_the_adjoint_is_covered(bases):
     assert np.allclose(np.linalg.norm(rows, axis=1), A.row_norms())
 
 
+@pytest.mark.parametrize("bases", SETS, ids=len)
+def test_the_compressed_map_has_the_inner_products_of_the_probabilities(bases):
+    A = PauliProbabilities(bases)
+    C = A.compressed
+    x, z = (real_point(hermitian(A.side, seed), A.side) for seed in (0, 1))
+    assert C.size == np.count_nonzero(A.measured)
+    assert C(x) @ C(z) == pytest.approx(A(x) @ A(z), rel=1e-13)
+    check_adjoint(C, [x, z])
+    rows = [C.adjoint(e).dense.ravel() for e in np.eye(C.size)]
+    assert np.linalg.norm(rows, 2) == pytest.approx(C.norm, rel=1e-12)
+    assert np.allclose(np.linalg.norm(rows, axis=1), C.row_norms())
+    assert pytest.approx(A.norm) == C.norm
+
+
+@pytest.mark.parametrize("bases", SETS, ids=len)
+def test_compressed_data_change_the_distances_by_a_constant(bases):
+    A = PauliProbabilities(bases)
+    y = np.random.default_rng(1).standard_normal(A.size)
+    C, c = A.compressed, A.compress(y)
+    rows = np.array([A.adjoint(e).dense.ravel() for e in np.eye(A.size)])
+    beside = y - rows @ np.linalg.lstsq(rows, y, rcond=None)[0]
+    for seed in range(2):
+        x = real_point(hermitian(A.side, seed), A.side)
+        apart = np.sum((A(x) - y) ** 2) - np.sum((C(x) - c) ** 2)
+        assert apart == pytest.approx(beside @ beside, abs=1e-11)
+
+
 def test_products_are_counted_by_the_bases_that_measure_them():
     A = PauliProbabilities(["XX", "XZ"])
     counts = A.measured.reshape(4, 4)  # by the letters I, X, Y, Z of both qubits

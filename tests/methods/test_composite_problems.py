@@ -159,7 +159,7 @@ def composites() -> Iterator[Case]:
     rate = np.abs(M) @ x + 0.5
     yield case(
         "Poisson + total variation, box",
-        cp.sum(rate - cp.multiply(counts, cp.log(rate))) + 0.5 * cp.norm1(cp.diff(x)),
+        cp.sum(cp.kl_div(counts, rate)) + 0.5 * cp.norm1(cp.diff(x)),
         [x >= 0, x <= 3],
         f=condal.Poisson(np.abs(M), counts, 0.5),
         X=BoxDomain(np.zeros(N), np.full(N, 3.0)),

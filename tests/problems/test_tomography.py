@@ -41,12 +41,21 @@ def by_cvxpy(model):
     p = cp.hstack([cp.real(cp.trace(E @ rho)) for E in effects])
     if model.loss == "squares":
         frequencies = model.counts / model.shots
-        f = cp.sum_squares(p - frequencies) / (2 * frequencies @ frequencies)
+        flat = np.array([E.conj().view(float).ravel() for E in effects])
+        nearest = flat @ np.linalg.lstsq(flat, frequencies, rcond=None)[0]
+        nearest = frequencies if model.trace_penalty else nearest
+        f = cp.sum_squares(p - nearest) / (2 * model.variance)
     else:
         rate = cp.multiply(model.shots, p) + model.background / d * model.shots
-        f = cp.sum(rate - cp.multiply(model.counts, cp.log(rate))) / model.counts.sum()
-    problem = cp.Problem(cp.Minimize(f), [rho >> 0, cp.real(cp.trace(rho)) == 1])
-    return problem.solve(solver=cp.CLARABEL)
+        f = cp.sum(cp.kl_div(model.counts, rate))
+    trace = cp.real(cp.trace(rho))
+    if model.l1:
+        f += model.l1 * (cp.sum(cp.abs(rho)) - trace)
+    if model.trace_penalty:
+        f += model.trace_penalty * trace
+    of_trace_1 = trace <= 1 if model.trace_penalty else trace == 1
+    scale = model.variance if model.loss == "squares" else 1.0  # Clarabel's tolerances are absolute
+    return cp.Problem(cp.Minimize(scale * f), [rho >> 0, of_trace_1]).solve(cp.CLARABEL) / scale
 
 
 @pytest.mark.parametrize("loss", ["squares", "likelihood"])
@@ -64,6 +73,40 @@ def test_an_independent_solver_agrees(loss):
     assert np.trace(rho).real == pytest.approx(1.0, abs=1e-14)
 
 
+@pytest.mark.parametrize(("loss", "l1"), [("squares", 20.0), ("likelihood", 3.0)])
+def test_an_independent_solver_agrees_on_sparse_coherences(loss, l1):
+    counts = simulated(noisy(ghz(2)), BASES, 50)
+    model = state_tomography(counts, BASES, loss=loss, l1=l1)
+    value = by_cvxpy(model)
+    result = condal.solve(model, tol=1e-6)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(value, rel=1e-5)
+    if loss == "squares":  # the state has one coherence; noise has six
+        moduli = np.abs(model.state(result).rho[np.triu_indices(4, 1)])
+        assert (moduli < 1e-3).sum() >= 3
+
+
+def test_an_independent_solver_agrees_on_the_trace_penalty():
+    counts = simulated(noisy(ghz(2)), BASES, 50)
+    penalty = 40.0
+    model = state_tomography(counts, BASES, trace_penalty=penalty)
+    result = condal.solve(model, tol=1e-8)
+    x = condal.dense(result.x)
+    value, missed = by_cvxpy(model), model.A.probabilities(x) - model.counts / model.shots
+    trace = np.trace(x).real
+    objective = missed @ missed / (2 * model.variance) + penalty * trace
+    assert objective == pytest.approx(value, rel=1e-6)
+    assert trace < 1 - 1e-3
+    state = model.state(result)
+    assert np.trace(state.rho).real == pytest.approx(1.0)
+    free = state_tomography(counts, BASES)
+    assert state.purity > free.state(condal.solve(free, tol=1e-6)).purity
+    assert model.fidelity_bounds(result, ghz(2)) == (0.0, 1.0)
+    nothing = state_tomography(counts, BASES, trace_penalty=1e6)
+    with pytest.raises(ProblemError, match="make trace_penalty smaller"):
+        nothing.state(condal.solve(nothing))
+
+
 @pytest.mark.parametrize("loss", ["squares", "likelihood"])
 def test_many_shots_find_the_state_again(loss):
     t = ghz(3)
@@ -76,6 +119,38 @@ def test_many_shots_find_the_state_again(loss):
     assert np.abs(state.rho - noisy(t)).max() < 5e-3
     assert state.fidelity(t) == pytest.approx(0.9 + 0.1 / 8, abs=5e-3)
     assert state.purity == pytest.approx(np.vdot(noisy(t), noisy(t)).real, abs=1e-2)
+
+
+@pytest.mark.parametrize("loss", ["squares", "likelihood"])
+@pytest.mark.parametrize("shots", [10, 1000])
+def test_the_default_tolerance_is_within_the_shot_noise(loss, shots):
+    t, bases = ghz(3), ["".join(word) for word in product("XYZ", repeat=3)]
+    model = state_tomography(simulated(noisy(t), bases, shots), bases, loss=loss)
+    result, exact = condal.solve(model), condal.solve(model, tol=1e-7)
+    assert result.objective - result.bound < 0.5  # a standard deviation, in any direction
+    deviation = np.sqrt(model.variance * 2)  # of a fidelity, at most: `fidelity_bounds`
+    apart = model.state(result).fidelity(t) - model.state(exact).fidelity(t)
+    assert abs(apart) < deviation
+
+
+@pytest.mark.parametrize("loss", ["squares", "likelihood"])
+def test_the_objective_is_half_the_degrees_of_freedom(loss):
+    """The mixed state is inside the set of states: all 4^q - 1 parameters are fitted."""
+    counts = simulated(np.eye(4) / 4, BASES, 10**5)
+    model = state_tomography(counts, BASES, loss=loss, background=1e-9)
+    objective = condal.solve(model, tol=1e-6).objective
+    free = 0 if loss == "squares" else 9 * 3 - 15  # the squares leave out what no matrix attains
+    assert abs(objective - free / 2) < 4 * np.sqrt(free / 2) + 1e-3
+    truth = model.problem.objective(np.eye(4) / 4)
+    assert abs(truth - objective - 15 / 2) < 4 * np.sqrt(15 / 2)
+
+
+def test_the_variance_is_that_of_the_frequencies():
+    counts = simulated(noisy(ghz(2)), BASES, 10**6)
+    p = PauliProbabilities(BASES).probabilities(noisy(ghz(2)))
+    model = state_tomography(counts, BASES)
+    assert model.variance == pytest.approx(np.mean(p * (1 - p)) / 10**6, rel=1e-2)
+    assert state_tomography([[7, 0]], ["Z"]).variance > 0
 
 
 def test_a_mapping_and_a_table_are_one_model():
@@ -175,6 +250,10 @@ def test_bad_options_and_targets_are_refused():
         state_tomography([[1, 1]], ["X"], loss="l1")
     with pytest.raises(ProblemError, match="background"):
         state_tomography([[1, 1]], ["X"], background=0.0)
+    with pytest.raises(ProblemError, match="l1 must be"):
+        state_tomography([[1, 1]], ["X"], l1=-1.0)
+    with pytest.raises(ProblemError, match="trace_penalty is for the loss 'squares'"):
+        state_tomography([[1, 1]], ["X"], loss="likelihood", trace_penalty=1.0)
     model = state_tomography([[1, 1]], ["X"])
     result = condal.solve(model)
     with pytest.raises(ProblemError, match="a vector of 2 finite numbers"):

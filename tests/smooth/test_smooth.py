@@ -170,7 +170,9 @@ def test_values_at_known_points():
     np.testing.assert_allclose(f.gradient(np.array([-1e4, -1e4])), [-2.0, 0.0])
     u, b = np.array([1.0, 3.0]), np.array([1.0, 2.0])
     poisson = Poisson(np.eye(2), [4, 5], b)
-    assert value(poisson, u) == pytest.approx(2 - 4 * np.log(2) + 5 - 5 * np.log(5))
+    assert value(poisson, u) == pytest.approx(2 - 4 + 4 * np.log(4 / 2))  # 5 - 5 counts: 0
+    nothing = Poisson(np.eye(2), [0, 0], b)  # 0 log 0 = 0
+    assert value(nothing, u) == 7.0
 
 
 def test_poisson_goes_on_as_a_parabola_below_0():
@@ -192,6 +194,7 @@ def test_poisson_goes_on_as_a_parabola_below_0():
 
 def test_poisson_is_least_at_what_was_counted():
     f = Poisson(np.eye(3), [4.0, 2.0, 9.0], 0.5)
+    assert value(f, np.array([3.5, 1.5, 8.5])) == pytest.approx(0.0, abs=1e-14)
     np.testing.assert_allclose(gradient(f, np.array([3.5, 1.5, 8.5])), 0.0, atol=1e-15)
 
 

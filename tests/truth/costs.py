@@ -128,9 +128,11 @@ def _of_images(kind: str, space: Any, M: Image, size: float, rng) -> Cost:
         counts, back = rng.integers(0, 5, m).astype(float), float(rng.choice([0.1, 1.0]))
 
         def poisson(u: np.ndarray) -> float:
-            return float((u + back - counts * np.log(np.maximum(u, -0.5 * back) + back)).sum())
+            rate = np.maximum(u, -0.5 * back) + back
+            return float((u + back - counts - counts * np.log(rate)).sum() + logs)
 
         some = counts > 0
+        logs = float(counts[some] @ np.log(counts[some]))
         return Cost(
             kind,
             lambda c, s: (lambda A, w: condal.Poisson(A, counts, back, w))(*made_of(c, s)),
@@ -138,7 +140,8 @@ def _of_images(kind: str, space: Any, M: Image, size: float, rng) -> Cost:
             lambda x: (
                 weight
                 * (
-                    cp.sum(F @ x + back)
+                    cp.sum(F @ x + back - counts)
+                    + logs
                     - (counts[some] @ cp.log(F[some] @ x + back) if some.any() else 0)
                 )
             ),

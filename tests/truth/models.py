@@ -121,7 +121,10 @@ def tomography(seed: int) -> Case:
     counts = rng.integers(1, 50, (settings, outcomes)).astype(np.float64)
     b = (counts / counts.sum(axis=1, keepdims=True)).ravel()
     F = np.array([Hermitian(d).flat(effect) for effect in E.reshape(-1, d, d)])
-    template = Template(Spectral(d, 1.0, False, True), squares(F, b, 1 / float(b @ b)))
+    b = F @ np.linalg.lstsq(F, b, rcond=None)[0]
+    share = (counts + 0.5) / (counts.sum(axis=1, keepdims=True) + 0.5 * (outcomes + 1))
+    variance = float(np.mean(share * (1 - share) / counts.sum(axis=1, keepdims=True)))
+    template = Template(Spectral(d, 1.0, False, True), squares(F, b, 1 / variance))
     model = problems.state_tomography(counts, E)
     return template.case("tomography", UNIT, kind="squares", model=model, margin=0.0)
 

@@ -15,6 +15,7 @@ from condal.runtime.arguments import finite_array
 from condal.types import LinearMap
 
 COMPLETE = 1e-6  # the largest entry of the sum of all effects minus I
+EXACT = 1e-15  # of a projection: no better in double precision
 PSD = 1e-9  # of the largest eigenvalue of an effect: rounding below 0
 MAX_EFFECT_NUMBERS = 2**27  # in all effects of a POVM
 
@@ -121,6 +122,25 @@ def _by_effects(effects: Any, counts: Any) -> tuple[Inner, Array, int]:
     ):
         raise ProblemError("an effect must be Hermitian and positive semidefinite")
     return Inner(list(flat)), table, d
+
+
+def nearest_image(A: LinearMap, y: Array) -> Array:
+    """Return the image nearest to y: of a Hermitian matrix, not necessarily psd or of trace 1."""
+    from scipy.sparse.linalg import lsqr
+
+    rows = A.as_matrix()
+    return y if rows is None else np.asarray(rows @ lsqr(rows, y, atol=EXACT, btol=EXACT)[0])
+
+
+def coherences(d: int) -> Inner:
+    """Return the map of twice the real and the imaginary part of each entry above the diagonal."""
+    import scipy.sparse as sp
+
+    pairs = list(zip(*np.triu_indices(d, 1), strict=True))
+    halves = [(1.0 + 0j, 1.0 + 0j), (1j, -1j)]
+    return Inner(
+        sp.coo_array((values, ((i, j), (j, i))), (d, d)) for i, j in pairs for values in halves
+    )
 
 
 def _checked(counts: Any) -> Array:

@@ -13,10 +13,12 @@ from condal.domains.lifted import Hermitian
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.maps.pauli import PauliProbabilities
+from condal.nonsmooth.norms import GroupL1
 from condal.problem import Problem
 from condal.problems.answers import point_of
+from condal.problems.density_matrices import State, target_state
 from condal.problems.factors import factor_of
-from condal.problems.measured_counts import measured
+from condal.problems.measured_counts import coherences, measured, nearest_image
 from condal.result import Result
 from condal.runtime.arguments import require_positive
 from condal.smooth.likelihoods import Poisson
@@ -30,48 +32,6 @@ Loss = Literal["squares", "likelihood"]
 
 
 @dataclass(frozen=True, eq=False)
-class State:
-    r"""A density matrix.
-
-    Attributes
-    ----------
-    rho : ndarray
-        The matrix, Hermitian, psd, of trace 1.
-    objective : float
-        The loss at `rho`.
-    """
-
-    rho: Any
-    objective: float
-
-    @property
-    def purity(self) -> float:
-        r""":math:`\operatorname{tr} \rho^2`: 1 for a pure state, 1 / d for the mixed one."""
-        return float(np.vdot(self.rho, self.rho).real)
-
-    def fidelity(self, target: Any) -> float:
-        r"""Return :math:`(\operatorname{tr} |\sqrt\rho \sqrt\sigma|)^2` for a target state.
-
-        Parameters
-        ----------
-        target : array_like
-            A vector, of any length, of a pure state, or a density matrix :math:`\sigma`.
-
-        Returns
-        -------
-        float
-            The fidelity, from 0 to 1; :math:`\langle t | \rho | t \rangle` for a pure state.
-        """
-        t = _target(target, len(self.rho))
-        if t.ndim == 1:
-            return float(np.vdot(t, self.rho @ t).real)
-        return float(np.linalg.svd(_root(self.rho) @ _root(t), compute_uv=False).sum() ** 2)
-
-    def __repr__(self) -> str:
-        return f"State(dimension={len(self.rho)}, purity={self.purity:.4g})"
-
-
-@dataclass(frozen=True, eq=False)
 class StateTomography:
     r"""The fit of a density matrix to counts [1]_.
 
@@ -81,13 +41,18 @@ class StateTomography:
 
     .. math::
 
-        \frac{\|p - k/N\|^2}{2 \|k/N\|^2}
+        \frac{\|p - \hat p\|^2}{2 \sigma^2}
         \qquad \text{or} \qquad
-        \frac{1}{\sum k} \sum_i \lambda_i - k_i \log \lambda_i, \quad \lambda = N (p + \delta / d),
+        \sum_i \lambda_i - k_i + k_i \log(k_i / \lambda_i), \quad \lambda = N (p + \delta / d).
 
-    the squares or the negative log-likelihood per count. The background :math:`\delta` is the share
-    of counts that come from no state, spread evenly; it keeps the likelihood finite where an
-    outcome with counts has no probability. `state_tomography` builds the model.
+    The squares are half a chi-square: :math:`\hat p` is the image of some matrix, not necessarily
+    psd, that is nearest to the frequencies :math:`k / N`, and :math:`\sigma^2` is the mean
+    variance of a frequency. The likelihood is half the deviance. So a state that explains the
+    counts has an objective of about half the number of degrees of freedom, an excess of 1/2 is a
+    standard deviation, and a tol relative to the objective is one relative to the shot noise. The
+    background :math:`\delta` is the share of counts that come from no state, spread evenly; it
+    keeps the likelihood finite where an outcome with counts has no probability. `state_tomography`
+    builds the model.
 
     Parameters
     ----------
@@ -97,6 +62,8 @@ class StateTomography:
         The counts of the outcomes.
     shots : ndarray
         The number of shots of the setting of each outcome.
+    outcomes : int
+        The number of outcomes of a setting.
     dimension : int
         The side d of x.
     loss : {"squares", "likelihood"}
@@ -105,6 +72,8 @@ class StateTomography:
         :math:`\delta`, for the likelihood.
     name : str, optional
         The name in results and reports.
+    l1, trace_penalty : float
+        Weights of the priors, as for `state_tomography`.
 
     References
     ----------
@@ -115,22 +84,27 @@ class StateTomography:
     A: LinearMap = field(repr=False)
     counts: Array = field(repr=False)
     shots: Array = field(repr=False)
+    outcomes: int
     dimension: int
     loss: Loss = "squares"
     background: float = 1e-3
     name: str = "state tomography"
+    l1: float = 0.0
+    trace_penalty: float = 0.0
 
     @cached_property
     def problem(self) -> Problem:
         """The fit over the density matrices."""
-        X = Hermitian(self.dimension)
+        d = self.dimension
         if self.loss == "squares":
-            f: Any = LeastSquares(self.A, self._frequencies, weight=self._weight)
+            f: Any = LeastSquares(*self._attainable(), weight=1.0 / self.variance)
         else:
-            background = self.background / self.dimension * self.shots
-            weight = 1.0 / float(self.counts.sum())
-            f = Poisson(self.A.scaled(self.shots), self.counts, background, weight)
-        return Problem.of(f=f, X=X, name=self.name)
+            f = Poisson(self.A.scaled(self.shots), self.counts, self.background / d * self.shots)
+        prior: dict[str, Any] = {}
+        if self.l1 and d > 1:
+            prior = {"B": coherences(d), "g": GroupL1(np.arange(d * (d - 1)) // 2, self.l1)}
+        X = Hermitian(d, at_most=self.trace_penalty > 0)
+        return Problem.of(f=f, X=X, name=self.name, **prior)
 
     @property
     def least_squares(self) -> StateTomography:
@@ -138,12 +112,26 @@ class StateTomography:
         return replace(self, loss="squares")
 
     @property
-    def _frequencies(self) -> Array:
-        return self.counts / self.shots
+    def variance(self) -> float:
+        """The mean variance of the frequency of an outcome, from the counts.
 
-    @property
-    def _weight(self) -> float:
-        return 1.0 / float(self._frequencies @ self._frequencies)
+        Half a count is added to each outcome, and to one that never occurs: none has no variance.
+        """
+        share = (self.counts + 0.5) / (self.shots + 0.5 * (self.outcomes + 1))
+        return float(np.mean(share * (1.0 - share) / self.shots))
+
+    def _attainable(self) -> tuple[LinearMap, Array]:
+        """Return a map and the point of its range from which |p - k/N| is measured.
+
+        What no matrix attains adds a constant to the squares, beside which the rest would be small.
+        """
+        frequencies = self.counts / self.shots
+        if self.trace_penalty:  # the outcomes add up to the trace, so this completes the square
+            settings = self.counts.size / self.outcomes
+            frequencies = frequencies - self.trace_penalty * self.variance / settings
+        if isinstance(self.A, PauliProbabilities):
+            return self.A.compressed, self.A.compress(frequencies)
+        return self.A, nearest_image(self.A, frequencies)
 
     def state(self, result: Result) -> State:
         """Return the density matrix of a result.
@@ -160,15 +148,21 @@ class StateTomography:
         """
         R = factor_of(point_of(result, self.dimension))
         rho = R @ R.conj().T
-        return State(rho / float(np.trace(rho).real), float(result.objective))
+        trace = float(np.trace(rho).real)
+        if not trace > 0:
+            raise ProblemError("the best matrix is 0: make trace_penalty smaller")
+        return State(rho / trace, float(result.objective))
 
     def fidelity_bounds(self, result: Result, target: Any) -> tuple[float, float]:
         r"""Return proved bounds on the fidelity of the minimiser to a pure state.
 
         They say what a smaller `tol` could change, not what other counts could. The objective of
         the result exceeds the optimum by at least the square of the distance between the
-        probabilities of x and of a minimiser, over :math:`2 \|k/N\|^2`. So they are for the loss
-        "squares" and Pauli bases that determine the fidelity, and otherwise 0 and 1.
+        probabilities of x and of a minimiser, over :math:`2 \sigma^2`. So they are for the loss
+        "squares" without `trace_penalty` and Pauli bases that determine the fidelity, and otherwise
+        0 and 1. An excess of
+        1/2 moves the fidelity by the standard deviation of its estimate from the means of the
+        products of Pauli matrices.
 
         Parameters
         ----------
@@ -182,18 +176,19 @@ class StateTomography:
         low, high : float
             The bounds.
         """
-        t = _target(target, self.dimension)
+        t = target_state(target, self.dimension)
         if t.ndim != 1:
             raise ProblemError("fidelity_bounds takes a pure state: a vector, not a matrix")
         gap = float(result.objective - result.bound)
-        if self.loss != "squares" or not isinstance(self.A, PauliProbabilities) or not gap < inf:
+        plain = self.loss == "squares" and not self.trace_penalty
+        if not isinstance(self.A, PauliProbabilities) or not (plain and gap < inf):
             return 0.0, 1.0
         squares, bases = self.A.coefficients(np.outer(t, t.conj())) ** 2, self.A.measured
         if (squares[bases == 0] > MEASURED).any():
             return 0.0, 1.0
         seen = bases > 0
         length = sqrt(float((squares[seen] / bases[seen]).sum()) / self.dimension)
-        reach = length * sqrt(2.0 * max(gap, 0.0) / self._weight) + ROUNDING
+        reach = length * sqrt(2.0 * max(gap, 0.0) * self.variance) + ROUNDING
         fidelity = self.state(result).fidelity(t)
         return max(0.0, fidelity - reach), min(1.0, fidelity + reach)
 
@@ -206,6 +201,8 @@ def state_tomography(
     loss: Loss = "squares",
     background: float = 1e-3,
     name: str = "state tomography",
+    l1: float = 0.0,
+    trace_penalty: float = 0.0,
 ) -> StateTomography:
     r"""Return the model of a quantum state from the counts of its measurements.
 
@@ -224,6 +221,13 @@ def state_tomography(
         The share of counts that come from no state, for the likelihood.
     name : str, optional
         The name in results and reports.
+    l1 : float
+        The weight of a prior for few coherences: the objective gets l1 times the sum of the moduli
+        of the entries of x off its diagonal.
+    trace_penalty : float
+        The weight of a prior for a low rank, for the squares: the objective gets trace_penalty
+        times tr x, up to a constant, with tr x at most 1 instead of equal to it [1]_. `state`
+        scales x to trace 1.
 
     Returns
     -------
@@ -234,7 +238,13 @@ def state_tomography(
     ------
     ProblemError
         If a count is negative, counts and measurements do not fit, a basis is no word of X, Y and
-        Z, or effects are no POVM.
+        Z, effects are no POVM, or a prior does not fit the loss.
+
+    References
+    ----------
+    .. [1] S. T. Flammia, D. Gross, Y.-K. Liu and J. Eisert, "Quantum tomography via compressed
+       sensing: error bounds, sample complexity and efficient estimators", *New Journal of Physics*
+       14, 2012.
 
     Examples
     --------
@@ -248,26 +258,14 @@ def state_tomography(
     if loss not in ("squares", "likelihood"):
         raise ProblemError(f"loss must be 'squares' or 'likelihood'; got {loss!r}")
     require_positive(background, "background")
+    for weight, prior in ((l1, "l1"), (trace_penalty, "trace_penalty")):
+        if weight != 0:
+            require_positive(weight, prior)
+    if trace_penalty and loss != "squares":
+        raise ProblemError("trace_penalty is for the loss 'squares': leave one of them out")
     A, table, dimension = measured(counts, measurements)
     shots = table.sum(axis=1)
-    each = np.repeat(shots, table.shape[1])
-    return StateTomography(A, table.ravel(), each, dimension, loss, float(background), name)
-
-
-def _target(target: Any, d: int) -> Any:
-    """Return a unit vector, or a density matrix, of dimension d."""
-    t = np.asarray(target)
-    if t.shape not in ((d,), (d, d)) or t.dtype.kind not in "biufc" or not np.isfinite(t).all():
-        raise ProblemError(
-            f"a target state is a vector of {d} finite numbers or a {d} x {d} density matrix; got "
-            f"shape {t.shape}"
-        )
-    size = float(np.linalg.norm(t)) if t.ndim == 1 else float(np.trace(t).real)
-    if not size > 0:
-        raise ProblemError("a target state must not be 0")
-    return t.astype(np.complex128) / size
-
-
-def _root(rho: Any) -> Any:
-    values, vectors = np.linalg.eigh(rho)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.conj().T
+    p = table.shape[1]
+    each, priors = np.repeat(shots, p), (float(l1), float(trace_penalty))
+    given = (loss, float(background), name, *priors)
+    return StateTomography(A, table.ravel(), each, p, dimension, *given)

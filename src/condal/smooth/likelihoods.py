@@ -78,12 +78,17 @@ class Logistic:
 
 @dataclass(frozen=True, eq=False)
 class Poisson:
-    r"""The Poisson loss :math:`f(x) = w \sum_i u_i + b_i - k_i \log(u_i + b_i)`, :math:`u = Mx`.
+    r"""The Poisson loss, half the deviance of counts k from the rates :math:`\lambda = Mx + b`.
 
-    Its domain is :math:`u \ge 0`, where :math:`b > 0` keeps the gradient Lipschitz: use it with M
-    and X whose images are nonnegative. Below 0, where a method may evaluate it, each term continues
-    as the parabola that matches its value, slope and curvature at :math:`u_i = 0`: f stays convex,
-    and L holds everywhere.
+    .. math:: f(x) = w \sum_i \lambda_i - k_i + k_i \log(k_i / \lambda_i)
+
+    It is the negative log-likelihood, less its value where the rates are the counts: 0 is a perfect
+    fit, so a relative tolerance does not depend on a constant.
+
+    Its domain is :math:`u = Mx \ge 0`, where :math:`b > 0` keeps the gradient Lipschitz: use it
+    with M and X whose images are nonnegative. Below 0, where a method may evaluate it, each term
+    continues as the parabola that matches its value, slope and curvature at :math:`u_i = 0`: f
+    stays convex, and L holds everywhere.
 
     Parameters
     ----------
@@ -124,13 +129,20 @@ class Poisson:
         return self.weight * float(self.M.scaled(np.sqrt(self._curvature)).norm ** 2)
 
     @cached_property
+    def _logs(self) -> Array:
+        """k log(k), 0 for k = 0."""
+        from scipy.special import xlogy
+
+        return np.asarray(xlogy(self.counts, self.counts))
+
+    @cached_property
     def _curvature(self) -> Array:
         """The curvature of each term at 0, where it is largest."""
         return np.asarray(self.counts / self.background**2)
 
     def value(self, u: Array) -> float:
         rate, below = np.maximum(u, 0.0) + self.background, np.minimum(u, 0.0)
-        terms = rate - self.counts * np.log(rate)
+        terms = rate - self.counts + (self._logs - self.counts * np.log(rate))
         slope = 1 - self.counts / self.background
         return self.weight * float((terms + below * (slope + 0.5 * self._curvature * below)).sum())
 
@@ -141,7 +153,7 @@ class Poisson:
     def errors(self, u: Array) -> Errors:
         """Fractions of the terms before they cancel; log(rate) inherits what the rate has lost."""
         rate, below = np.maximum(u, 0.0) + self.background, np.maximum(-u, 0.0)
-        terms = rate + self.counts * (1 + np.abs(np.log(rate)))
+        terms = rate + np.abs(self._logs) + self.counts * (2 + np.abs(np.log(rate)))
         slope = 1 + self.counts / self.background
         terms += below * (slope + 0.5 * self._curvature * below)
         slopes = 1 + self.counts / rate + self._curvature * below

@@ -14,7 +14,8 @@ from condal.cli.text import number
 from condal.errors import FormatError, ProblemError
 from condal.io.formats.text import read_text
 from condal.io.strict_json import json_object
-from condal.problems.tomography import State, StateTomography, state_tomography
+from condal.problems.density_matrices import State
+from condal.problems.tomography import StateTomography, state_tomography
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
@@ -29,9 +30,9 @@ def _build(file: str, chosen: Chosen) -> StateTomography:
         counts = json_object(text.data.decode())
     except (ValueError, RecursionError) as error:
         raise FormatError(f"is not JSON such as {EXAMPLE}: {error}", path=file) from None
-    loss, background = chosen["loss"], chosen["background"]
+    options = {name: chosen[name] for name in ("loss", "background", "l1", "trace_penalty")}
     try:
-        return state_tomography(counts, loss=loss, background=background, name="state-tomography")
+        return state_tomography(counts, **options, name="state-tomography")
     except ProblemError as error:
         raise FormatError(str(error), path=file) from None
 
@@ -111,6 +112,20 @@ STATE_TOMOGRAPHY = Application(
             default=1e-3,
             metavar="SHARE",
             help="Share of counts that come from no state, for the likelihood.",
+        ),
+        click.Option(
+            ["--l1"],
+            type=click.FloatRange(min=0),
+            default=0.0,
+            metavar="WEIGHT",
+            help="Prior for few coherences: the weight of their moduli.",
+        ),
+        click.Option(
+            ["--trace-penalty"],
+            type=click.FloatRange(min=0),
+            default=0.0,
+            metavar="WEIGHT",
+            help="Prior for a low rank, for the squares: the weight of the trace, then at most 1.",
         ),
     ),
     solve=_solve,

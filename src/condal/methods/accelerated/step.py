@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from condal.problem import Problem
 
 DECREASE, INCREASE = 0.9, 1.5  # of L: at each step, and where L is below the curvature
-FIRST_DECREASE = 0.7  # of L at each step, until L has been below the curvature
-MIN_CURVATURE = 1e-6  # of the Lipschitz constant: the least L
+FIRST_DECREASE = 0.1  # of L at each step, until L has been below the curvature
+MIN_CURVATURE = 1e-10  # of the Lipschitz constant, which the zeros of a likelihood make huge
 SPARE, SPARE_SHARE = 4, 0.05  # of the rank of x: Ritz vectors beyond it in the next subspace
 ROUNDING = 1e-14  # of a value
 

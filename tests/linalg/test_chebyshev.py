@@ -21,9 +21,9 @@ def operator(values, seed=0):
 def test_a_multiple_eigenvalue_keeps_all_its_eigenvectors(n, shift):
     values = shift + np.concatenate([np.zeros(9), np.linspace(0.5, 3.0, n - 9)])
     V, Q = operator(values)
-    found, vectors = lowest_subspace(V, 12)
+    smallest, vectors = lowest_subspace(V, 12)
     rounding = 1e-9 * max(1.0, abs(shift))
-    np.testing.assert_allclose(found, values[:12], atol=rounding)
+    np.testing.assert_allclose(smallest, values[:12], atol=rounding)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-12)
     lost = Q[:, :9] - vectors @ (vectors.T @ Q[:, :9])
     assert np.linalg.norm(lost) <= rounding

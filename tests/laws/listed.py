@@ -26,8 +26,8 @@ INSTANCES: dict[Any, tuple[str, list[Any], str]] = {
     methods: (
         "iterates",
         # The oracle of SketchyCGAL keeps no tolerance, so its estimates obey no law: it has tests
-        # of its own in tests/methods/test_methods.py.
-        [*(case.method for case in CASES.values()), methods.SketchyCGAL()],
+        # of its own in tests/methods/test_methods.py. DualRecovery needs a dual.
+        [*(case.method for case in CASES.values()), methods.SketchyCGAL(), methods.DualRecovery()],
         "CASES in tests/method_cases.py",
     ),
     **{

@@ -15,4 +15,5 @@ from condal.methods.interior.method import InteriorPoint as InteriorPoint
 from condal.methods.lowrank.method import LowRankCGAL as LowRankCGAL
 from condal.methods.projection.primal_dual import PrimalDual as PrimalDual
 from condal.methods.projection.splitting import Splitting as Splitting
+from condal.methods.recovery import DualRecovery as DualRecovery
 from condal.methods.surface.method import LowRankNewton as LowRankNewton

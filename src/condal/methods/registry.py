@@ -69,6 +69,7 @@ METHODS: dict[str, NamedMethod] = {
     "cgs": NamedMethod("classic.cgs.CGS", options=FIXED_PENALTY),
     "smoothed-cg": NamedMethod("classic.variants.SmoothedCG", options=UNITS),
     "sketchy-cgm": NamedMethod("classic.variants.SketchyCGM"),
+    "recovery": NamedMethod("recovery.DualRecovery"),
     "sketchy-cgal": NamedMethod("classic.sketchy_cgal.SketchyCGAL", options={"lam0": "lam0"}),
 }
 

@@ -37,6 +37,7 @@ CLASSES = {  # by the paths of their modules
     "condal.methods.projection.anderson": "Anderson",
     "condal.methods.projection.primal_dual": "PrimalDual PrimalDualState",
     "condal.methods.projection.splitting": "Splitting SplittingState",
+    "condal.methods.recovery": "DualRecovery RecoveryState",
     "condal.methods.rules": "Balanced Classical Const Corrective Decr Exact Fixed FractionOfGap "
     "Given Harmonic LineSearch Never Proportional Smoothed Whole",
     "condal.methods.state": "State Warm",

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from itertools import count
-from math import ceil, log
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -24,7 +23,7 @@ from condal.methods.lagrangian import require_penalty
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.factored import surface_of
 from condal.methods.lowrank.geometry import StiefelBlocks
-from condal.methods.lowrank.rounds import LowRankState, Rounds, max_rank
+from condal.methods.lowrank.rounds import LowRankState, Rounds, first_rank
 from condal.methods.preconditions import require_blocks
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive, require_whole
@@ -115,10 +114,7 @@ class LowRankCGAL:
         return vectors * 8 * layout.height * self._first_rank(problem, layout)
 
     def _first_rank(self, problem: Problem, layout: Layout) -> int:
-        """4 log n + n^(1/4), measured to be rather too many; at most the largest rank needed."""
-        n = max(block.X.n for block in layout.blocks)
-        expected = self.rank or problem.rank or ceil(4 * log(n) + n**0.25)
-        return min(n, max_rank(problem), expected)
+        return first_rank(problem, max(block.X.n for block in layout.blocks), self.rank)
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """Return the state of a random R, or of the dual of `warm` and a factor of its point."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil, inf, sqrt
+from math import ceil, inf, log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -260,6 +260,12 @@ def _inverse(problem: Problem) -> Callable[[Array], Array] | None:
 def max_rank(problem: Problem) -> int:
     """More columns than some solution has, and than a local but not global minimum can have."""
     return ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 2
+
+
+def first_rank(problem: Problem, n: int, given: int | None) -> int:
+    """Return the rank to begin with: `given`, the expected one, or 4 log n + n^(1/4), which was
+    measured to be rather too many; at most the largest rank needed."""
+    return min(n, max_rank(problem), given or problem.rank or ceil(4 * log(n) + n**0.25))
 
 
 def _after_sweeps(carry: LowRankState, before: float, residual: float) -> LowRankState:

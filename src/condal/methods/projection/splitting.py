@@ -166,10 +166,10 @@ class Splitting:
             ended = relative <= RESIDUAL_ROUNDING
             gap, lower = inf, -inf
             if k % BOUND_EVERY == 0 or ended:
-                v = Symmetric(n, dense=(c[matrix] + g.adjoint(y)).reshape(n, n))
-                slack = ORACLE_ERROR * relative
-                s = X.lmo(v, slack)
-                least = dot(v, s) - slack
+                v = (c[matrix] + g.adjoint(y)).reshape(n, n)
+                slack = max(ORACLE_ERROR * relative, RESIDUAL_ROUNDING)
+                s = _least_point(X, v, slack)
+                least = dot(Symmetric(n, dense=v), s) - slack
                 gap, lower = value + float(y @ Ax) - least, least - problem.h.conjugate(y)
                 primal, dual = _errors(problem, Ax, y, z[matrix], value, gap)
                 ratio = carry.ratio + log(primal) - log(dual)  # the quotient may underflow
@@ -234,6 +234,15 @@ def _balanced(carry: SplittingState, z: Array) -> SplittingState:
         return carry
     u = z + (carry.u - z) / factor
     return replace(carry, rho=factor * carry.rho, u=u, anderson=Anderson(), plain=None, stretch=1.0)
+
+
+def _least_point(X: Spectral, v: Array, slack: float) -> LowRank:
+    """Return a point of X that minimises <v, .> up to the slack.
+
+    It is proj_X(-t v), which minimises <v, x> + |x|^2 / 2t: the error is at most max|x|^2 / 2t. A
+    Lanczos process may mistake another eigenvalue for the smallest, and rho would follow it.
+    """
+    return X.project(-0.5 * X.max_norm**2 / slack * v)
 
 
 def _cost(problem: Problem) -> Symmetric:

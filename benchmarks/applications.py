@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from benchmarks.instance import GOAL, Instance
-from benchmarks.instances import FILES, INSTANCES
+from benchmarks.instances import INSTANCES
 from benchmarks.record import RESULTS, write
 from benchmarks.timed import REFERENCE, run, work
 from condal.lab.bench.table import power, seconds
@@ -41,7 +41,7 @@ def measured(case: str, instance: Instance, *, quick: bool) -> list[dict[str, An
     go, limit = (work, 0.0) if quick else (run, instance.seconds)
     rows: list[dict[str, Any]] = []
     best = None
-    if instance.what == "objective":
+    if instance.what == "objective" and instance.rivals:
         tight = go(case, REFERENCE, GOAL / 100, limit)
         best = tight.get("bound")
     for solver in (OURS, *instance.rivals):
@@ -56,6 +56,7 @@ def measured(case: str, instance: Instance, *, quick: bool) -> list[dict[str, An
             row |= {"what": instance.what, "limit": limit, "goal": instance.goal}
             row["load"] = os.getloadavg()[0]
             row |= go(case, solver, eps, limit)
+            best = row.get("bound") if best is None else best
             _judge(row, best)
             if rows and rows[-1]["solver"] == solver:
                 if "cpu" not in row:
@@ -168,10 +169,12 @@ def main() -> None:
     )
     rows = [] if quick else [row for row in recorded if row["case"] not in chosen]
     for name in chosen:
-        if name in FILES and not FILES[name].is_file():
+        try:
+            instance = INSTANCES[name]()
+        except FileNotFoundError:
             print(f"{name}: skipped, its data are missing")
             continue
-        measured_rows = measured(name, INSTANCES[name](), quick=quick)
+        measured_rows = measured(name, instance, quick=quick)
         print(text(measured_rows), flush=True)
         rows += measured_rows
         if not quick:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import condal
 from condal.certificates.certificate import EvaluatedPoint
-from condal.lab.bench.certified import make_feasible
+from condal.linalg.points import dense
 from condal.types import Spectral, from_user, to_user
 
 GOAL = 1e-3
@@ -46,7 +46,7 @@ def modelled(title: str, model: Callable[[], Any], rivals: Mapping[str, Any]) ->
         problem = model().problem
         X, repair = problem.X, problem.repair
         if isinstance(X, Spectral):
-            x = make_feasible(replace(problem, repair=None), from_user(X, x))
+            x = X.project(dense(from_user(X, x)))
         else:
             x = X.project(np.asarray(x).ravel())
         if repair is not None:

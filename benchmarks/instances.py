@@ -12,10 +12,11 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks import programs
 from benchmarks.instance import Instance, modelled
+from benchmarks.nonnegative import assignment, random_assignment, theta_plus
 from benchmarks.programs import engines
 from benchmarks.record import random_graph, symmetrised
-from benchmarks.recovery import RATINGS, completion, movielens, phase
-from benchmarks.states import GRAPHS, fidelity, pose_file, recorded_poses, state
+from benchmarks.recovery import completion, movielens, phase
+from benchmarks.states import GRAPHS, fidelity, recorded_poses, state
 from condal.lab.bench.generated import random_edges
 from condal.lab.bench.recovery import star_ratings
 from condal.problems import (
@@ -217,6 +218,11 @@ INSTANCES: dict[str, Build] = {
     "movielens": partial(completion, movielens, "ml-latest-small, 610 x 9,724"),
     "completion": partial(small_completion, 60, 80, 1500),
     "theta": partial(lovasz, 200, 5000),
+    "theta-plus": partial(theta_plus, "G11"),
+    "nug12": partial(assignment, "nug12", "SCS"),
+    "nug20": partial(assignment, "nug20"),
+    "nug30": partial(assignment, "nug30"),
+    "tai30a": partial(assignment, "tai30a"),
     "regression": partial(regression, 400, 1500, "squares"),
     "regression-absolute": partial(regression, 200, 500, "absolute"),
     "portfolio": partial(assets, 2000, 40),
@@ -238,6 +244,7 @@ INSTANCES: dict[str, Build] = {
     "quick-ratings": _ratings(30, 40, 400),
     "quick-completion": partial(small_completion, 8, 10, 50),
     "quick-theta": partial(lovasz, 15, 30),
+    "quick-assignment": partial(random_assignment, 4, "SCS"),
     "quick-regression": partial(regression, 40, 10, "squares"),
     "quick-portfolio": partial(assets, 40, 4),
     "quick-matching": partial(graphs, 6),
@@ -252,6 +259,3 @@ INSTANCES: dict[str, Build] = {
     "quick-sparse-pca": partial(component, 10),
     "quick-communities": partial(blocks, 15),
 }
-
-# The data that some of them need.
-FILES = {"movielens": RATINGS, **{name: pose_file(name) for name in GRAPHS}}

@@ -99,7 +99,8 @@ def test_the_comparison_quotes_the_ratios_of_the_applications():
         application = cells[0] or application
         ratios[application, cells[1]] = cells[5] if len(cells) > 5 else ""
     page = [c for _, c in tables(ROOT / "docs" / "comparison.md") if (c[0], "condal") in ratios]
-    assert len({cells[0] for cells in page}) == len({name for name, _ in ratios} - DASHES)
+    compared = {name for name, solver in ratios if solver != "condal"} - DASHES
+    assert {cells[0] for cells in page} == compared
     for name, solver, quoted in page:
         assert ratios[name, solver] == quoted, (name, solver)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 
+import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,6 +13,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import condal
 from condal.driver.scaling import normalise
+from condal.linalg.symmetric import Symmetric
 from condal.methods import Splitting
 from condal.methods.projection import splitting_rows as rows
 from condal.nonsmooth import L1
@@ -272,3 +274,45 @@ def test_bad_parameters(name, value):
 def test_a_relaxation_of_two_is_too_much():
     with pytest.raises(condal.ProblemError, match="alpha must lie between 0 and 2; got 2"):
         Splitting(alpha=2)
+
+
+def hypercube_assignment(seed: int) -> condal.problems.QuadraticAssignment:
+    """Few flows over the distances of 16 words of 4 bits: many equal eigenvalues."""
+    words = np.arange(16)
+    distances = np.array([[int(a ^ b).bit_count() for b in words] for a in words], dtype=float)
+    flows = np.triu(np.random.default_rng(seed).random((16, 16)) < 0.15, 1).astype(float)
+    return condal.problems.quadratic_assignment(flows + flows.T, distances)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_bound_is_above_what_its_dual_gives(seed):
+    problem = normalise(hypercube_assignment(seed).problem)[0]
+    X, C = problem.X, problem.f.C.to_dense()
+    for state in islice(Splitting().iterates(problem, Factor()), 9, 150, 10):
+        v = X.on_face(Symmetric(X.n, dense=C + problem.A.adjoint(state.y).to_dense()))
+        least = X.trace * np.linalg.eigvalsh(v.to_dense())[0] - problem.h.conjugate(state.y)
+        assert state.lower <= least + 1e-12
+
+
+def long_torus() -> condal.problems.Theta:
+    """Theta+ of a bipartite torus of 24 x 4 vertices, whose value is 48."""
+    graph = nx.grid_2d_graph(24, 4, periodic=True)
+    return condal.problems.theta(graph, theta_plus=True)
+
+
+@pytest.mark.parametrize("rho", [0.01, 1.0, 100.0])
+def test_the_balance_finds_a_good_rho_from_afar(rho):
+    result = condal.solve(long_torus(), Splitting(rho=rho), tol=1e-3, max_iters=150)
+    assert result.status is condal.Status.SOLVED
+    assert result.bound == pytest.approx(48.0, rel=1e-3)
+
+
+def test_gap_and_infeasibility_reach_the_tolerance_together():
+    """Trees against dense costs: a rho chosen by the residuals leaves the gap far behind."""
+    rng = np.random.default_rng(3)
+    tree = nx.to_numpy_array(nx.random_labeled_tree(8, seed=3)) * rng.integers(1, 100, (8, 8))
+    costs = rng.integers(1, 100, (8, 8))
+    model = condal.problems.quadratic_assignment(tree + tree.T, costs + costs.T)
+    result = condal.solve(model, Splitting(), tol=1e-3, max_iters=300)
+    assert result.status is condal.Status.SOLVED
+    assert result.bound <= result.objective * (1 + 1e-3)

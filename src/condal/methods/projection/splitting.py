@@ -4,8 +4,8 @@
 
 The alternating direction method (Gabay 1983; Boyd et al. 2011) as a fixed-point iteration. It keeps
 dense n x n matrices and takes one eigenvalue decomposition per step: for small n, whatever the rank
-of the solution and the number of constraints. rho balances the two residuals. Anderson acceleration
-removes the linear part of the iteration; each accelerated step is tested.
+of the solution and the number of constraints. rho balances the errors of x and y. Anderson
+acceleration removes the linear part of the iteration; each accelerated step is tested.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 BOUND_EVERY = 10  # steps
 PROX_ERROR = 0.01  # of the last residual
 ORACLE_ERROR = 0.02  # of the relative residual, for a bound
-FIRST_BALANCE = 10  # the step of the first balance of rho
-BALANCE_GROWTH = 1.3  # of the interval between balances, so that rho converges
+BALANCE_GROWTH = 1.3  # of the steps between two balances of rho, so that rho converges
 UNBALANCED = 1.25  # the least factor that changes rho
 MAX_BALANCE = 5.0  # the largest factor that changes rho
+MIN_OBJECTIVE = 1e-4  # of its range: errors are relative to an objective of at least this
+DRIFT = 0.05  # of a step: the change of one that repeats the step before
 WORSE = 2.0  # times the residual before: an accelerated step that exceeds it is taken back
 RESIDUAL_ROUNDING = 1e-15  # a relative residual that cannot fall further
 TINY = 1e-300
@@ -49,24 +50,25 @@ MAX_SIDE = 2000  # n up to which the method may be chosen automatically
 
 @dataclass(frozen=True, eq=False)
 class SplittingState:
-    """u and rho, and the warm starts of a step: y_L, the last z, the point and |x - z|.
+    """u and rho, and the warm starts of a step: y_L, the point and |x - z|.
 
-    `ratio` sums log(primal/dual residual) over the `seen` steps since the last balance of rho; the
-    next balance is at step `balance`. `plain` is u without acceleration, if it was accelerated.
+    `ratio` sums log(primal/dual error) over the `seen` bounds since the last balance of rho; the
+    next balance is after step `balance`. `plain` is u without acceleration, if it was accelerated,
+    and `stretch` the multiple of the step that was taken.
     """
 
     u: Array
     tied: Array | None  # None before the first step, when u is x
     rho: float
-    z: Array | None = None
     point: LowRank | None = None
     residual: float = inf
     anderson: Anderson = field(default_factory=Anderson)
     plain: Array | None = None
+    stretch: float = 1.0
     ratio: float = 0.0
     seen: int = 0
     steps: int = 0
-    balance: int = FIRST_BALANCE
+    balance: int = 0
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class Splitting:
             tol = PROX_ERROR * min(carry.residual, X.max_norm)
             near = g.prox(carry.u, carry.rho, tied, tol=tol)
             z, tied = near.z, near.tied
-            carry = _balanced(carry, z, c)
+            carry = _balanced(carry, z)
 
             # x = proj_X(2 z - u - C / rho); `image` is x and its copies
             image = 2 * z - carry.u - c / carry.rho
@@ -157,65 +159,90 @@ class Splitting:
 
             # u <- u + alpha (x - z)
             residual = image - z
-            carry = self._stepped(replace(carry, tied=tied, point=point), z, residual)
+            carry = self._stepped(replace(carry, tied=tied, point=point), residual)
 
             y = problem.h.dual_point(near.y)  # rounding may have left dom h*
             relative = _norm(residual) / X.max_norm
             ended = relative <= RESIDUAL_ROUNDING
             gap, lower = inf, -inf
             if k % BOUND_EVERY == 0 or ended:
-                v = Symmetric(n, dense=(c[matrix] + g.adjoint(y)).reshape(n, n))
-                slack = ORACLE_ERROR * relative
-                s = X.lmo(v, slack, guess=s)
-                least = dot(v, s) - slack
+                v = (c[matrix] + g.adjoint(y)).reshape(n, n)
+                slack = max(ORACLE_ERROR * relative, RESIDUAL_ROUNDING)
+                s = _least_point(X, v, slack)
+                least = dot(Symmetric(n, dense=v), s) - slack
                 gap, lower = value + float(y @ Ax) - least, least - problem.h.conjugate(y)
+                primal, dual = _errors(problem, Ax, y, z[matrix], value, gap)
+                ratio = carry.ratio + log(primal) - log(dual)  # the quotient may underflow
+                carry = replace(carry, ratio=ratio, seen=carry.seen + 1)
             x.load(point)
             yield State(k, Mx, Ax, y, y, s, value, gap, lower, carry=carry, last=ended)
             if ended:
                 return
 
-    def _stepped(self, carry: SplittingState, z: Array, residual: Array) -> SplittingState:
-        """u + alpha (x - z), accelerated unless the last acceleration increased the residual."""
+    def _stepped(self, carry: SplittingState, residual: Array) -> SplittingState:
+        """u + alpha (x - z), accelerated unless the last acceleration increased the residual.
+
+        A step that repeats the one before has no differences to accelerate from: u drifts along a
+        ray until the rank of x or an active set changes. The steps along it are doubled.
+        """
         size = _norm(residual)
         if carry.plain is not None and size > WORSE * carry.residual:
-            return replace(carry, u=carry.plain, plain=None, anderson=Anderson(), z=None)
-        step = self.alpha * residual
+            return replace(carry, u=carry.plain, plain=None, anderson=Anderson(), stretch=1.0)
+        step, before = self.alpha * residual, carry.anderson.residual
         plain = carry.u + step
         anderson = carry.anderson.after(plain, step)
-        u = anderson.next()
+        drifts = before is not None and _norm(step - before) <= DRIFT * _norm(step)
+        stretch = 2 * carry.stretch if drifts else 1.0
+        u = carry.u + stretch * step if drifts else anderson.next()
         return replace(
             carry,
             u=plain if u is None else u,
             plain=None if u is None else plain,
             anderson=anderson,
-            z=z,
+            stretch=stretch,
             residual=size,
         )
 
 
-def _balanced(carry: SplittingState, z: Array, c: Array) -> SplittingState:
-    """Choose rho so that the relative sizes of |x - z| and the change of rho z are equal.
+def _errors(
+    problem: Problem, Ax: Array, y: Array, z: Array, value: float, gap: float
+) -> tuple[float, float]:
+    """The relative errors of x and y: infeasibility or the gap of h, and the gap over X.
 
-    z and the multiplier rho (u - z) do not change with rho.
+    Both gaps sum to that of x and y. |A| max|x| = 1 on the normalised problem, so the image of a
+    point like z has a size of about |z| / max|x|.
+    """
+    h, unit = problem.h, max(abs(value), MIN_OBJECTIVE)
+    infeasibility = h.distance(Ax) * problem.X.max_norm / max(_norm(z), TINY)
+    complementarity = abs(h.value(Ax) + h.conjugate(y) - float(y @ Ax)) / unit
+    return max(infeasibility, complementarity, TINY), max(gap / unit, TINY)
+
+
+def _balanced(carry: SplittingState, z: Array) -> SplittingState:
+    """Choose rho so that x and y reach a tolerance together.
+
+    The error of x falls as rho grows and that of y rises, about in proportion. z and the multiplier
+    rho (u - z) do not change with rho.
     """
     carry = replace(carry, steps=carry.steps + 1)
-    if carry.z is None:
+    if carry.steps <= carry.balance or not carry.seen:
         return carry
-    force = carry.rho * (carry.u - z)
-    primal = carry.residual / max(_norm(z), TINY)
-    dual = carry.rho * _norm(z - carry.z) / max(_norm(c), _norm(force), TINY)
-    # The quotient itself may underflow.
-    ratio, seen = carry.ratio + log(max(primal, TINY)) - log(max(dual, TINY)), carry.seen + 1
-    if carry.steps < carry.balance:
-        return replace(carry, ratio=ratio, seen=seen)
-    factor = min(max(exp(0.5 * ratio / seen), 1 / MAX_BALANCE), MAX_BALANCE)
-    carry = replace(
-        carry, ratio=0.0, seen=0, balance=int(BALANCE_GROWTH * carry.steps) + FIRST_BALANCE
-    )
+    factor = exp(0.5 * carry.ratio / carry.seen)
+    factor = min(max(factor, 1 / MAX_BALANCE), MAX_BALANCE)
+    carry = replace(carry, ratio=0.0, seen=0, balance=int(BALANCE_GROWTH * carry.steps))
     if 1 / UNBALANCED < factor < UNBALANCED:
         return carry
-    rho = factor * carry.rho
-    return replace(carry, rho=rho, u=z + force / rho, anderson=Anderson(), plain=None)
+    u = z + (carry.u - z) / factor
+    return replace(carry, rho=factor * carry.rho, u=u, anderson=Anderson(), plain=None, stretch=1.0)
+
+
+def _least_point(X: Spectral, v: Array, slack: float) -> LowRank:
+    """Return a point of X that minimises <v, .> up to the slack.
+
+    It is proj_X(-t v), which minimises <v, x> + |x|^2 / 2t: the error is at most max|x|^2 / 2t. A
+    Lanczos process may mistake another eigenvalue for the smallest, and rho would follow it.
+    """
+    return X.project(-0.5 * X.max_norm**2 / slack * v)
 
 
 def _cost(problem: Problem) -> Symmetric:

@@ -7,7 +7,7 @@ eigenvalues (Walker and Ni 2011). The caller must test each accelerated step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg.blas import daxpy
@@ -31,21 +31,26 @@ class Anderson:
     images: tuple[Array, ...] = ()
     residuals: tuple[Array, ...] = ()
     gram: Array | None = None
+    memory: int = MEMORY
+
+    def restarted(self) -> Anderson:
+        """Return the record without any step."""
+        return Anderson(memory=self.memory)
 
     def after(self, image: Array, residual: Array) -> Anderson:
         """Return the record with T(u) and F(u) of one more u; neither is copied."""
         if self.image is None or self.residual is None:
-            return Anderson(image, residual)
+            return replace(self, image=image, residual=residual)
         newest = residual - self.residual
-        images = (*self.images, image - self.image)[-MEMORY:]
-        residuals = (*self.residuals, newest)[-MEMORY:]
+        images = (*self.images, image - self.image)[-self.memory :]
+        residuals = (*self.residuals, newest)[-self.memory :]
         products = np.array([newest @ d for d in residuals])
         size = len(residuals)
         gram = np.empty((size, size))
         if self.gram is not None and size > 1:
             gram[:-1, :-1] = self.gram[-(size - 1) :, -(size - 1) :]
         gram[-1] = gram[:, -1] = products
-        return Anderson(image, residual, images, residuals, gram)
+        return Anderson(image, residual, images, residuals, gram, self.memory)
 
     def next(self) -> Array | None:
         """Return the next u; None without enough previous steps."""

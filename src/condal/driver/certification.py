@@ -191,6 +191,8 @@ class Certifier:
         if propose is None:
             return False
         point, y = propose(to_user(X, x.point()))
+        if np.array_equal(y, self.ledger.proposed_dual):
+            return False  # it has been tried
         return self.ledger.certify_proposal(from_user(X, point), y)
 
     def _prove_gap(self, state: State, row: Row, x: Storage) -> bool:

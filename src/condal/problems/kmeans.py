@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -23,7 +23,7 @@ from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of, preview, rounding_limit
 from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
-from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
+from condal.problems.lloyd import Cloud, Distances, PointRows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.memory import require_matrices
@@ -33,9 +33,15 @@ from condal.sets.orthants import NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.linear import Linear
 
+if TYPE_CHECKING:
+    from condal.problems.cluster_pairs import ClusterPairs
+
 MATRICES = 5  # n x n, at least, that a solve holds: D, its scaled copy, and images of x >= 0
 # Multiples of the least lam of the blocks; if W cannot remove all entries, a lower lam costs less.
 EIGENVALUE_FACTORS = (1.0, 1.03, 1.1, 1.3)
+HOPELESS = 0.9  # of the cost: a bound below it will not come near the cost
+FIRST_STARTS = 10  # of Lloyd's method, before any solve
+MAX_ENTRIES_SIDE = 7000  # n above which pairs of clusters replace the entries of x
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +84,13 @@ class KMeans:
     / |C|`, and its cost is its objective: the optimum is a lower bound on the cost of every
     clustering into k clusters. `round` denoises the points by x [2]_. `k_means` builds the model.
 
+    Without D, which more than 7,000 points have no use for, one inequality for each pair of
+    clusters replaces x >= 0 (see `cluster_pairs`). That relaxation is weaker, and needs memory for
+    the points alone. It proves a clustering optimal if the clusters are separated [3]_.
+
     Parameters
     ----------
-    D : ndarray
+    D : ndarray or None
         The squared distances, n x n.
     k : int
         The number of clusters.
@@ -95,9 +105,11 @@ class KMeans:
        *SIAM Journal on Optimization* 18, 2007.
     .. [2] D. G. Mixon, S. Villar and R. Ward, "Clustering subgaussian mixtures by semidefinite
        programming", *Inf. Inference* 6, 2017.
+    .. [3] T. Iguchi, D. G. Mixon, J. Peterson and S. Villar, "Probably certifiably correct k-means
+       clustering", *Mathematical Programming* 165, 2017.
     """
 
-    D: Array = field(repr=False)
+    D: Array | None = field(repr=False)
     k: int
     points: Array | None = field(default=None, repr=False)
     name: str = "k-means"
@@ -105,27 +117,46 @@ class KMeans:
     @property
     def n(self) -> int:
         """The number of points."""
-        return len(self.D)
+        return self._cloud.n
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation; its images are the n row sums and the n(n + 1)/2 entries of x."""
+        """The relaxation; its images are the n row sums of x, then the n(n + 1)/2 entries of x, or
+        without D the sums over pairs of clusters."""
         n = self.n
+        C = self._pairs.half_distances() if self.D is None else 0.5 * self.D
+        entries = self._pairs.forms() if self.D is None else Triangle(n)
         return Problem.of(
-            f=Linear(0.5 * self.D),
+            f=Linear(C),
             X=Spectrahedron(n, trace=float(self.k)),
-            A=Stack(RowSums(n), Triangle(n)),
-            K=Separable(Equal(np.ones(n)), NonNegative(Triangle(n).size)),
+            A=Stack(RowSums(n), entries),
+            K=Separable(Equal(np.ones(n)), NonNegative(entries.size)),
             propose=self.propose,
             name=self.name,
         )
 
+    def first_pair(self) -> tuple[Point, Array]:
+        """Return a clustering by Lloyd's method and its dual, where `condal.solve` begins."""
+        return self._pair_of(self._first_clustering)
+
     def propose(self, x: Point) -> tuple[Point, Array]:
-        """Return the clustering that x rounds to, and its dual."""
-        labels = self._rounded(x, np.random.default_rng(0), starts=4)
+        """Return the first clustering, or the one that x rounds to if it costs less, and its dual.
+
+        Without D, the multipliers of another clustering have no rows in the problem.
+        """
+        if self.D is None:
+            return self.first_pair()
+        rounded = self._rounded(x, np.random.default_rng(0), starts=4)
+        return self._pair_of(min(self._first_clustering, rounded, key=self.cost))
+
+    def _pair_of(self, labels: Any) -> tuple[Point, Array]:
         member = (labels[:, None] == np.arange(self.k)).astype(np.float64)
-        sizes = member.sum(axis=0)
-        return LowRank(member / np.sqrt(sizes), np.ones(self.k)), self.dual(labels)
+        sizes = np.maximum(member.sum(axis=0), 1.0)
+        key = labels.tobytes()
+        if key not in self._duals:  # the last one: most proposals are the same clustering
+            self._duals.clear()
+            self._duals[key] = self.dual(labels)
+        return LowRank(member / np.sqrt(sizes), np.ones(self.k)), self._duals[key]
 
     def dual(self, labels: Any) -> Array:
         """Return y = (u, A W), which proves a well separated clustering optimal.
@@ -135,9 +166,12 @@ class KMeans:
         Then W <= 0 removes the positive entries between clusters. If these are all entries between
         clusters, V is block diagonal, lam is its smallest eigenvalue, and the bound equals the
         cost. If small negative entries remain, W leaves some positive entries too, so that the
-        indicators stay eigenvectors.
+        indicators stay eigenvectors. Without D, the problem has multipliers for one clustering,
+        which this returns whatever the labels.
         """
         labels = self._checked(labels)
+        if self.D is None:
+            return self._pairs.dual()
         C, mean, sizes = 0.5 * self.D, np.empty(self.n), np.empty(self.n)
         inner, within = np.empty(self.n), []
         for c in np.unique(labels):
@@ -155,11 +189,39 @@ class KMeans:
             least = Automatic().smallest(Symmetric(self.n, dense=V + W)).value
             y = np.append(u, Triangle(self.n)(W))
             best = max(best, (self.k * least - u.sum(), y), key=lambda pair: pair[0])
+            if best[0] < HOPELESS * self.cost(labels):
+                break  # the clusters overlap, and another factor will not separate them
         return best[1]
+
+    @cached_property
+    def _cloud(self) -> Cloud:
+        if self.points is not None:
+            return PointRows(self.points)
+        assert self.D is not None
+        return Distances(self.D)
+
+    @cached_property
+    def _pairs(self) -> ClusterPairs:
+        """The pairs of clusters whose inequalities replace x >= 0 without D."""
+        from condal.problems.cluster_pairs import ClusterPairs
+
+        assert self.points is not None
+        return ClusterPairs(self.points - self.points.mean(axis=0), self._first_clustering, self.k)
+
+    @cached_property
+    def _first_clustering(self) -> Any:
+        """The best of a few clusterings of the points, without any solve."""
+        rng = np.random.default_rng(0)
+        return best_clustering(self._cloud, self.k, rng, starts=FIRST_STARTS)
+
+    @cached_property
+    def _duals(self) -> dict[bytes, Array]:
+        return {}
 
     def cost(self, labels: Any) -> float:
         """Return the k-means cost of a clustering, given by at most k different labels."""
-        return cost_of(Distances(self.D), self._checked(labels), self.k)
+        cloud = self._cloud if self.D is None else Distances(self.D)
+        return cost_of(cloud, self._checked(labels), self.k)
 
     def excess(self, labels: Any, result: Result) -> float:
         """Return cost(labels) / bound - 1, the proved relative excess over the best clustering.
@@ -216,7 +278,7 @@ class KMeans:
         if self.points is not None:
             centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])
         bound = max(0.0, float(result.bound))  # no cost is negative
-        return Clustering(cost_of(Distances(self.D), labels, self.k), bound, labels, centres)
+        return Clustering(self.cost(labels), bound, labels, centres)
 
     def _rounded(
         self,
@@ -226,11 +288,15 @@ class KMeans:
         starts: int,
         limit: TimeLimit = UNLIMITED,
     ) -> Any:
-        full = dense(x)
-        # Relative to their mean, because row sums of x are 1 only within the tolerance.
-        denoised = full if self.points is None else full @ (self.points - self.points.mean(axis=0))
+        if self.points is None:
+            denoised = dense(x)
+        else:  # relative to their mean, because row sums of x are 1 only within the tolerance
+            centred = self.points - self.points.mean(axis=0)
+            assert not isinstance(x, tuple)
+            low = isinstance(x, LowRank)
+            denoised = (x.U * x.weights) @ (x.U.T @ centred) if low else x @ centred
         labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts, limit=limit)
-        return lloyd(Distances(self.D), labels[None], self.k, limit)[0][0]
+        return lloyd(self._cloud, labels[None], self.k, limit)[0][0]
 
     def _checked(self, labels: Any) -> Any:
         return checked_labels(labels, self.n, self.k, "point")
@@ -280,10 +346,10 @@ def k_means(
         rows = real_array(points, "points", ndim=2).copy()
         if rows.shape[0] == 0:
             raise ProblemError("points has no rows: there is nothing to cluster")
-        _require_memory(len(rows))
         with np.errstate(over="ignore"):
-            D = squared_distances(rows)
-        if not np.isfinite(D).all():
+            D = squared_distances(rows) if len(rows) <= MAX_ENTRIES_SIDE else None
+            largest = 4 * np.square(rows).sum(axis=1).max() if D is None else D.max()
+        if not np.isfinite(largest):
             raise ProblemError(
                 "the squared distances of the points are beyond what double precision holds: "
                 "scale the points, for example by their largest entry"
@@ -291,9 +357,10 @@ def k_means(
     else:
         rows, D = None, _checked_distances(distances)
     require_whole(k, "k")
-    if k > len(D):
+    n = len(rows if D is None else D)
+    if k > n:
         raise ProblemError(
-            f"k = {k} clusters of {len(D)} points: some would be empty; k must be at most {len(D)}"
+            f"k = {k} clusters of {n} points: some would be empty; k must be at most {n}"
         )
     return KMeans(D, int(k), rows, name)
 

@@ -22,7 +22,7 @@ from condal.lab.bench.measures import (
     slope,
     solves,
 )
-from condal.lab.bench.results import Results
+from condal.lab.bench.results import BenchRun, Results
 from condal.lab.bench.sets import SETS
 
 FACTORED = ("LoRADS", "SDPLR", "mixing")
@@ -77,6 +77,10 @@ def judge(figure: Figure, results: Results) -> FigureVerdict:
     return FigureVerdict(figure.text, limit, value, verdict, measured.remark)
 
 
+def _cpu(run: BenchRun) -> float | None:
+    return run.cpu
+
+
 def _ratio(group: str, case: str, limit: float, text: str = "Pymanopt") -> Figure:
     return Figure(
         group, f"{case}: CPU time, condal / {text}", limit, against_peer(case, "Pymanopt")
@@ -113,6 +117,15 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Figure("theta", "failures of condal", 0, solves("theta-200", "theta-1000")),
     Figure("kmeans", "failures of condal", 0, solves("kmeans-200", "kmeans-1000")),
+    Figure("kmeans", "kmeans-1000: CPU seconds", 7.3, quantity_of("kmeans-1000", _cpu)),
+    *(
+        Figure("clusters", f"{case}: CPU seconds", limit, quantity_of(case, _cpu))
+        for case, limit in (
+            ("overlapping-2000", 15.0),
+            ("overlapping-5000", 240.0),
+            ("separated-20000", 30.0),
+        )
+    ),
     *(
         Figure(group, text, limit, measure)
         for group, tol in (("sdplib", 1e-4), ("dimacs", 1e-5))
@@ -163,7 +176,7 @@ FIGURES: tuple[Figure, ...] = (
         for tol, limit in ((1e-4, 6.0), (1e-6, 10.0))
     ),
     *(
-        Figure("general", f"{case}: CPU seconds", limit, quantity_of(case, lambda run: run.cpu))
+        Figure("general", f"{case}: CPU seconds", limit, quantity_of(case, _cpu))
         for case, limit in (("theta-20000", 600.0), ("completion-5000", 300.0))
     ),
     Figure(

@@ -52,7 +52,7 @@ def leading_eigenpairs(
                 unsure = max(tol, 0.5 * (t - values[kept]), LEFT_OUT * np.abs(values).max())
                 above, below = values[:kept] - t, TYPICAL * (t - values[-1])
                 errors = residuals[:-1] * above / (above + below)
-                enough = residuals[-1] <= unsure and np.linalg.norm(errors) <= tol
+                enough = bool(residuals[-1] <= unsure and np.linalg.norm(errors) <= tol)
             if blocks >= MIN_BLOCKS and enough:
                 vectors = (V @ S[:, : kept + spare]).astype(np.float64)
                 vectors /= np.linalg.norm(vectors, axis=0)  # V may be of single precision

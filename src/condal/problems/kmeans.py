@@ -7,14 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
-from condal.linalg.eigen import Automatic
 from condal.linalg.points import Array, LowRank, Point, dense
-from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.maps.combined import Stack
 from condal.maps.entries import RowSums
@@ -37,9 +34,6 @@ if TYPE_CHECKING:
     from condal.problems.cluster_pairs import ClusterPairs
 
 MATRICES = 5  # n x n, at least, that a solve holds: D, its scaled copy, and images of x >= 0
-# Multiples of the least lam of the blocks; if W cannot remove all entries, a lower lam costs less.
-EIGENVALUE_FACTORS = (1.0, 1.03, 1.1, 1.3)
-HOPELESS = 0.9  # of the cost: a bound below it will not come near the cost
 FIRST_STARTS = 10  # of Lloyd's method, before any solve
 MAX_ENTRIES_SIDE = 7000  # n above which pairs of clusters replace the entries of x
 
@@ -84,9 +78,9 @@ class KMeans:
     / |C|`, and its cost is its objective: the optimum is a lower bound on the cost of every
     clustering into k clusters. `round` denoises the points by x [2]_. `k_means` builds the model.
 
-    Without D, which more than 7,000 points have no use for, one inequality for each pair of
-    clusters replaces x >= 0 (see `cluster_pairs`). That relaxation is weaker, and needs memory for
-    the points alone. It proves a clustering optimal if the clusters are separated [3]_.
+    `k_means` leaves D out for more than 7,000 points. Then one inequality for each pair of clusters
+    replaces x >= 0. That relaxation is weaker, and needs memory for the points alone. It proves a
+    clustering optimal if the clusters are separated [3]_.
 
     Parameters
     ----------
@@ -153,45 +147,25 @@ class KMeans:
         member = (labels[:, None] == np.arange(self.k)).astype(np.float64)
         sizes = np.maximum(member.sum(axis=0), 1.0)
         key = labels.tobytes()
-        if key not in self._duals:  # the last one: most proposals are the same clustering
+        y = self._duals.get(key)
+        if y is None:
+            y = self.dual(labels)
             self._duals.clear()
-            self._duals[key] = self.dual(labels)
-        return LowRank(member / np.sqrt(sizes), np.ones(self.k)), self._duals[key]
+            self._duals[key] = y
+        return LowRank(member / np.sqrt(sizes), np.ones(self.k)), y
 
     def dual(self, labels: Any) -> Array:
         """Return y = (u, A W), which proves a well separated clustering optimal.
 
-        With V = D/2 + (u 1' + 1 u')/2 + W, the bound is k lambda_min(V) - sum u. This u makes the
-        indicator of each cluster an eigenvector of its own block of V, all with one eigenvalue lam.
-        Then W <= 0 removes the positive entries between clusters. If these are all entries between
-        clusters, V is block diagonal, lam is its smallest eigenvalue, and the bound equals the
-        cost. If small negative entries remain, W leaves some positive entries too, so that the
-        indicators stay eigenvectors. Without D, the problem has multipliers for one clustering,
-        which this returns whatever the labels.
+        Without D, the problem has multipliers for one clustering, which this returns whatever the
+        labels.
         """
         labels = self._checked(labels)
         if self.D is None:
             return self._pairs.dual()
-        C, mean, sizes = 0.5 * self.D, np.empty(self.n), np.empty(self.n)
-        inner, within = np.empty(self.n), []
-        for c in np.unique(labels):
-            members = np.flatnonzero(labels == c)
-            block = C[np.ix_(members, members)]
-            mean[members], sizes[members] = block.mean(axis=1), members.size
-            inner[members] = block.mean()
-            within.append(_least_within(block, mean[members]))
-        between, best = labels[:, None] != labels, (-np.inf, np.zeros(0))
-        for factor in EIGENVALUE_FACTORS:
-            u = factor * min(within) / sizes - 2 * mean + inner
-            V = C + 0.5 * (u[:, None] + u)
-            left = _centred(np.where(between, np.minimum(V, 0.0), 0.0), labels, sizes)
-            W = np.where(between, np.minimum(left - V, 0.0), 0.0)
-            least = Automatic().smallest(Symmetric(self.n, dense=V + W)).value
-            y = np.append(u, Triangle(self.n)(W))
-            best = max(best, (self.k * least - u.sum(), y), key=lambda pair: pair[0])
-            if best[0] < HOPELESS * self.cost(labels):
-                break  # the clusters overlap, and another factor will not separate them
-        return best[1]
+        from condal.problems.cluster_blocks import dual_of
+
+        return dual_of(self.D, labels, self.k)
 
     @cached_property
     def _cloud(self) -> Cloud:
@@ -216,6 +190,7 @@ class KMeans:
 
     @cached_property
     def _duals(self) -> dict[bytes, Array]:
+        """The last dual by its labels, as most proposals are the same clustering."""
         return {}
 
     def cost(self, labels: Any) -> float:
@@ -396,20 +371,3 @@ def _checked_distances(distances: Any) -> Array:
             "distance from itself"
         )
     return D
-
-
-def _centred(N: Array, labels: Any, sizes: Array) -> Array:
-    """Remove the mean of each row and column within each block of N, and rescale.
-
-    A block with a single entry keeps its value.
-    """
-    Q = (labels[:, None] == np.unique(labels)) / np.sqrt(sizes)[:, None]
-    half = N - Q @ (Q.T @ N)
-    scale = sizes / np.maximum(sizes - 1, 1)
-    return np.asarray(scale[:, None] * (half - (half @ Q) @ Q.T) * scale)
-
-
-def _least_within(block: Array, mean: Array) -> float:
-    """Return the smallest eigenvalue of the block on vectors of sum 0, at most 0."""
-    centred = block - mean[:, None] - mean + mean.mean()
-    return float(min(eigh(centred, eigvals_only=True, subset_by_index=[0, 0])[0], 0.0))

@@ -38,17 +38,17 @@ def tried(estimates, last=1000, **changes):
 
 
 def test_a_schedule_is_a_value():
-    schedule = CertificationSchedule(next_proposal=8)
+    schedule = CertificationSchedule()
     assert schedule.due(FAR) == (NOTHING, schedule)
     assert schedule.due(NEAR) == schedule.due(NEAR)
-    assert schedule == CertificationSchedule(next_proposal=8)
+    assert schedule == CertificationSchedule()
     with pytest.raises(FrozenInstanceError):
         schedule.next_look = 3
 
 
-def test_far_from_the_tolerance_only_proposals_are_tried_first_and_at_doubling_iterations():
+def test_far_from_the_tolerance_only_proposals_are_tried_at_doubling_iterations():
     ks = tried(FAR, infeasibility=0.5)
-    assert ks["proposal"] == [1, 8, 16, 32, 64, 128, 256, 512]
+    assert ks["proposal"] == [8, 16, 32, 64, 128, 256, 512]
     assert ks["gap"] == ks["bound"] == []
 
 

@@ -74,6 +74,10 @@ class Certifier:
             setattr(self, name, memory[name])
         self.ledger.recall(memory["ledger"])
 
+    def try_proposal_first(self) -> None:
+        """Try the proposed pair after the first iteration, as the solve begins at such a pair."""
+        self.schedule = replace(self.schedule, next_proposal=1)
+
     def note_bound(self, state: State) -> None:
         """Keep the dual of the best bound so far."""
         if state.lower > self.lower:

@@ -57,7 +57,7 @@ def factor_bound(V: Symmetric, slack: float) -> Proof | None:
 def factor_norm(V: Symmetric) -> float:
     """Return |V|_F or slightly more, from |F S F'| = |R S R'|."""
     F, S = _factors(V)
-    R = np.linalg.qr(F, mode="r")
+    _, R = np.linalg.qr(F)
     rounding = gamma(sum(F.shape) ** 2) * float(np.linalg.norm(F)) ** 2 * np.linalg.norm(S)
     return float(np.linalg.norm(R @ S @ R.T) + rounding)
 

@@ -267,9 +267,7 @@ class KMeans:
             denoised = dense(x)
         else:  # relative to their mean, because row sums of x are 1 only within the tolerance
             centred = self.points - self.points.mean(axis=0)
-            assert not isinstance(x, tuple)
-            low = isinstance(x, LowRank)
-            denoised = (x.U * x.weights) @ (x.U.T @ centred) if low else x @ centred
+            denoised = _product(x, centred)
         labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts, limit=limit)
         return lloyd(self._cloud, labels[None], self.k, limit)[0][0]
 
@@ -332,12 +330,18 @@ def k_means(
     else:
         rows, D = None, _checked_distances(distances)
     require_whole(k, "k")
-    n = len(rows if D is None else D)
-    if k > n:
+    model = KMeans(D, int(k), rows, name)
+    if k > model.n:
         raise ProblemError(
-            f"k = {k} clusters of {n} points: some would be empty; k must be at most {n}"
+            f"k = {k} clusters of {model.n} points: some would be empty; k must be at most "
+            f"{model.n}"
         )
-    return KMeans(D, int(k), rows, name)
+    return model
+
+
+def _product(x: Point, v: Array) -> Array:
+    """x v, without a dense x where it has factors."""
+    return (x.U * x.weights) @ (x.U.T @ v) if isinstance(x, LowRank) else np.asarray(dense(x) @ v)
 
 
 def _require_memory(n: int) -> None:

@@ -43,7 +43,8 @@ class NonNegativeRows:
     @classmethod
     def of(cls, problem: Problem, n: int) -> NonNegativeRows | None:
         """Return h(A .) of a problem; None if it has another form."""
-        maps, parts = getattr(problem.A, "maps", ()), getattr(problem.h, "parts", ())
+        maps: Any = getattr(problem.A, "maps", ())
+        parts: Any = getattr(problem.h, "parts", ())
         if len(maps) != 2 or len(parts) != 2 or parts[0].fixed is None:
             return None
         sums = getattr(maps[0], "row_sums_factor", None)

@@ -7,7 +7,6 @@ import os
 import subprocess
 import tempfile
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,13 +28,11 @@ POSES = 1e-6  # the gap to be proved, as roboticists ask for
 GRAPHS = ("CSAIL", "intel", "manhattan", "sphere2500", "torus3D", "parking-garage")
 
 
-def pose_file(name: str) -> Path:
-    return DATA / "g2o" / f"{name}.g2o.xz"
-
-
 def recorded_poses(name: str) -> Instance:
     """A public pose graph, from its file to the poses."""
-    file = pose_file(name)
+    file = DATA / "g2o" / f"{name}.g2o.xz"
+    if not file.is_file():
+        raise FileNotFoundError(file)
 
     def ours(tol: float, max_seconds: float | None = None) -> tuple[Any, Any]:
         model = pose_graph(condal.formats.read_g2o(file).measurements)

@@ -268,7 +268,11 @@ def gap_unit(objective: float, objective_range: float) -> float:
 
 @runtime_checkable
 class Model(Protocol):
-    """An application: a problem, and an interpretation of its solution."""
+    """An application: a problem, and an interpretation of its solution.
+
+    If it has a method `first_pair`, `condal.solve` begins at the (x, y) that this returns, unless a
+    method or a warm start is given.
+    """
 
     @property
     def problem(self) -> Problem:

@@ -98,7 +98,8 @@ class Spectral(Domain, Protocol):
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
         """Return the nearest point of X to the symmetric n x n array v, within tol.
 
-        A `guess` of about the same rank may make the projection cheaper.
+        A `guess` of about the same rank may make the projection cheaper. The result may have
+        columns of weight 0, which make it a better guess.
         """
 
 

@@ -136,14 +136,12 @@ def test_a_resumed_solve_keeps_its_own_limit():
     assert spent <= 1.1 * 2 + 1.0 + STEP
 
 
-def test_k_means_of_60000_points_is_refused_at_once(monkeypatch):
-    monkeypatch.setattr("condal.runtime.memory.available", lambda: 16 * 10**9)
-    Path("points.csv").write_text("0,1\n" * 60_000)
-    began = time.process_time()
-    ended = run("solve", "points.csv", "--as", "k-means", "--clusters", "3")
-    assert ended.exit_code == 2
-    assert "k-means of 60000 points needs at least 140 GB of memory" in ended.stderr
-    assert time.process_time() - began < 5
+def test_k_means_of_60000_points_takes_no_matrix_of_them(monkeypatch):
+    monkeypatch.setattr("condal.runtime.memory.available", lambda: 2 * 10**9)
+    Path("points.csv").write_text("0,1\n5,5\n" * 30_000)
+    ended = run("solve", "points.csv", "--as", "k-means", "--clusters", "2")
+    assert ended.exit_code == 0
+    assert "solved" in ended.stdout
 
 
 @pytest.mark.parametrize("limit", ["110MB", "150MB", "250MB", "1GB"])

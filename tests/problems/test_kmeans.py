@@ -204,8 +204,9 @@ def test_the_ends_of_the_scale_are_solved(points, k, optimum):
 def test_nothing_proved_is_infinitely_far_from_optimal():
     model = k_means(CLOUD, 2)
     result = condal.solve(model, max_iters=1)
-    assert result.bound <= 0
-    assert model.excess([0, 0, 0, 1, 1, 1], result) == np.inf
+    unproved = replace(result, certificate=replace(result.certificate, bound=-1.0))
+    assert model.excess([0, 0, 0, 1, 1, 1], result) < np.inf
+    assert model.excess([0, 0, 0, 1, 1, 1], unproved) == np.inf
 
 
 @pytest.mark.parametrize("kind", ["rows", "distances", "no points"])
@@ -344,3 +345,70 @@ def test_rounding_noise_in_distances_is_forgiven():
     D = condal.problems.kmeans.squared_distances(np.arange(4.0)[:, None])
     noisy = D + 1e-14 * np.eye(4)
     np.testing.assert_array_equal(k_means(distances=noisy, k=2).D, D)
+
+
+def test_separated_blobs_are_proved_before_any_iteration_matters():
+    points = blobs(300, 5, apart=12.0)
+    model = k_means(points, 5)
+    result = condal.solve(model, tol=1e-6)
+    assert result.status is condal.Status.SOLVED
+    assert result.iterations == 1
+    cost = model.round(result).cost
+    assert result.bound == pytest.approx(cost, rel=1e-6)
+    assert result.bound <= cost * (1 + 1e-12)
+
+
+class TestPairsOfClusters:
+    """Many points: one inequality for each pair of clusters replaces x >= 0."""
+
+    @pytest.fixture(autouse=True)
+    def _always(self, monkeypatch):
+        monkeypatch.setattr("condal.problems.kmeans.MAX_ENTRIES_SIDE", 0)
+
+    @pytest.mark.parametrize(("k", "dimension"), [(1, 2), (2, 1), (5, 2), (8, 90)])
+    def test_separated_clusters_are_proved_optimal(self, k, dimension):
+        points = blobs(300, k, apart=20.0, dimension=dimension)
+        model = k_means(points, k)
+        result = condal.solve(model, tol=1e-6)
+        assert model.D is None
+        assert result.status is condal.Status.SOLVED
+        clustering = model.round(result)
+        assert clustering.cost == pytest.approx(plain_cost(points, np.arange(300) % k))
+        assert result.bound == pytest.approx(clustering.cost, rel=1e-6)
+        assert result.bound <= clustering.cost * (1 + 1e-12)
+
+    def test_the_objective_is_the_cost_and_every_clustering_is_feasible(self):
+        points = 1e3 + np.random.default_rng(0).standard_normal((40, 3))
+        problem = k_means(points, 4).problem
+        for seed in range(5):
+            labels = np.random.default_rng(seed).permutation(np.arange(40) % 4)
+            x = indicator(labels)
+            assert problem.infeasibility(x) <= 1e-14
+            assert problem.objective(x) == pytest.approx(plain_cost(points, labels))
+
+    def test_the_forms_are_nonnegative_for_nonnegative_x_and_have_an_adjoint(self):
+        from condal.maps.checks import check_adjoint
+        from condal.problems.cluster_pairs import ClusterPairs
+
+        points = blobs(40, 3, apart=6.0)
+        forms = ClusterPairs(points, np.arange(40) % 3, 3).forms()
+        x = np.random.default_rng(1).random((40, 40))
+        check_adjoint(forms, [x + x.T, LowRank(x[:, :3], np.ones(3))])
+        assert (forms(x + x.T) >= 0).all()
+        r, s = 0.5 * (forms.sums + forms.differences), 0.5 * (forms.sums - forms.differences)
+        rows = [np.outer(a, b) for a, b in zip(r.toarray(), s.toarray(), strict=True)]
+        sizes = [np.linalg.norm(0.5 * (row + row.T)) for row in rows]
+        assert forms.row_norms() == pytest.approx(sizes)
+        assert forms(x + x.T) == pytest.approx([(row * (x + x.T)).sum() for row in rows])
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_bound_of_overlapping_clusters_lies_below_all_costs(self, seed):
+        points = np.random.default_rng(seed).standard_normal((30, 2))
+        model = k_means(points, 3)
+        result = condal.solve(model, tol=1e-2, max_iters=200)
+        rival = Rival(3, n_init=20, random_state=0).fit(points)
+        assert result.bound <= rival.inertia_ * (1 + 1e-9)
+
+    def test_far_away_points_are_refused_as_with_distances(self):
+        with pytest.raises(condal.ProblemError, match="beyond what double precision"):
+            k_means(np.full((5, 2), 1e200), 2)

@@ -22,7 +22,6 @@ def empty(n):
 
 
 HUGE = {
-    "k-means of 60000 points": (lambda: problems.k_means(np.zeros((60_000, 2)), 3), "140 GB"),
     "k-means of 60000 distances": (
         lambda: problems.k_means(distances=np.broadcast_to(0.0, (60_000, 60_000)), k=3),
         "140 GB",

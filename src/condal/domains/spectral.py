@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MIN_PARTIAL_SIDE = 64  # from which LAPACK computes a few eigenpairs faster than all
 MAX_PARTIAL = 0.15  # fraction of the eigenpairs: to compute more takes longer than to compute all
+MIN_KRYLOV_SIDE = 400  # from which a guess is improved faster than eigenpairs are computed
 SPARE_PAIRS = 8  # eigenpairs beyond the expected rank
 SINGLE_ERROR = 4e-6  # times |v|: above the error of a projection in single precision
 MAX_SINGLE_ERROR = 1e30  # far below where single precision overflows
@@ -104,31 +105,50 @@ class Spectrahedron:
         """Return U diag(max(e - t, 0)) U', with v = U diag(e) U' and t such that it lies in X.
 
         Only eigenvalues above t matter. If `guess` has a low rank, a few of the largest are
-        computed first, then more as needed. Single precision is used if tol allows it.
+        computed first, then more as needed; for a large n they come from `guess`, within tol.
+        Then a few columns of weight 0 follow, which improve a guess. Single precision is used if
+        tol allows it.
         """
         size = float(np.linalg.norm(v))
         if not np.isfinite(size):
             raise FloatingPointError("the matrix to project holds NaN or infinity")
         kind = np.float32 if SINGLE_ERROR * size <= min(tol, MAX_SINGLE_ERROR) else np.float64
         v = np.asarray(v, dtype=kind)
-        wanted = self.n
+        values, vectors = self._leading(v, guess, tol)
+        rank, t = self._cut(values)
+        weights = values[:rank] - t
+        if t != 0 or not self.at_most:
+            weights += (self.trace - weights.sum()) / rank  # corrects the rounding of a large v
+        spare = min(values.size - rank, SPARE_PAIRS) if values.size < self.n else 0
+        weights = np.append(np.maximum(weights, 0.0), np.zeros(spare))
+        return LowRank(vectors[:, : rank + spare], weights)
+
+    def _leading(self, v: NDArray[Any], guess: Point | None, tol: float) -> tuple[Array, Array]:
+        """Return the largest eigenvalues, descending, with all above t, and the eigenvectors."""
+        wanted, U = self.n, np.zeros((self.n, 0))
         if self.n >= MIN_PARTIAL_SIDE and isinstance(guess, LowRank):
-            wanted = guess.rank + SPARE_PAIRS
+            wanted, U = guess.rank + SPARE_PAIRS, guess.U
+        if self.n >= MIN_KRYLOV_SIDE and tol > 0:
+            from condal.linalg.leading import leading_eigenpairs
+
+            pairs = leading_eigenpairs(v, U, self._cut, SPARE_PAIRS, tol)
+            if pairs is not None:
+                return pairs
         while True:
             wanted = wanted if wanted <= MAX_PARTIAL * self.n else self.n
             values, vectors = _largest(v, wanted)
-            thresholds = (np.cumsum(values) - self.trace) / np.arange(1, wanted + 1)
-            rank = max(1, int(np.count_nonzero(values > thresholds)))
-            if rank < wanted or wanted == self.n:
-                break
+            if self._cut(values)[0] < wanted or wanted == self.n:
+                return values, vectors
             wanted *= 2
-        t = thresholds[rank - 1]
+
+    def _cut(self, values: Array) -> tuple[int, float]:
+        """Return how many of the largest eigenvalues exceed t, and t."""
+        thresholds = (np.cumsum(values) - self.trace) / np.arange(1, values.size + 1)
+        rank = max(1, int(np.count_nonzero(values > thresholds)))
+        t = float(thresholds[rank - 1])
         if self.at_most and t < 0:  # the positive part is within the trace
-            rank = int(np.count_nonzero(values > 0))
-            return LowRank(vectors[:, :rank], values[:rank])
-        weights = values[:rank] - t
-        weights += (self.trace - weights.sum()) / rank  # corrects the rounding of a large v
-        return LowRank(vectors[:, :rank], np.maximum(weights, 0.0))
+            return int(np.count_nonzero(values > 0)), 0.0
+        return rank, t
 
     def bound(
         self,

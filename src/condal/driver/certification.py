@@ -74,6 +74,10 @@ class Certifier:
             setattr(self, name, memory[name])
         self.ledger.recall(memory["ledger"])
 
+    def try_proposal_first(self) -> None:
+        """Try the proposed pair after the first iteration, as the solve begins at such a pair."""
+        self.schedule = replace(self.schedule, next_proposal=1)
+
     def note_bound(self, state: State) -> None:
         """Keep the dual of the best bound so far."""
         if state.lower > self.lower:
@@ -191,6 +195,8 @@ class Certifier:
         if propose is None:
             return False
         point, y = propose(to_user(X, x.point()))
+        if np.array_equal(y, self.ledger.proposed_dual):
+            return False  # it has been tried
         return self.ledger.certify_proposal(from_user(X, point), y)
 
     def _prove_gap(self, state: State, row: Row, x: Storage) -> bool:

@@ -17,6 +17,7 @@ LOOK_GROWTH = 0.01  # of k: iterations between two looks at a point
 PROOF_GROWTH = 0.05  # of k: iterations between two proofs of a gap,
 MIN_PROOF_SPACING = 4  # and at least this many
 ROOM_GROWTH = 2.0  # since the last proof: a gap with so much more room is not kept waiting
+FIRST_PROPOSAL = 8  # the iteration at which a pair is proposed, unless the solve began at one
 MAX_FAILED_WORK = 0.5  # of the work of the method: proofs that fail take no more of it
 
 
@@ -101,7 +102,7 @@ class CertificationSchedule:
 
     next_look: int = 1
     next_bound: int = 256
-    next_proposal: int = 8
+    next_proposal: int = FIRST_PROPOSAL
     next_infeasibility: int = 32
     next_rise: int = 1
     last_infeasibility: float = inf
@@ -124,7 +125,7 @@ class CertificationSchedule:
             changes["next_bound"] = 2 * k
         proposal = k >= self.next_proposal
         if proposal:
-            changes["next_proposal"] = 2 * k
+            changes["next_proposal"] = max(FIRST_PROPOSAL, 2 * k)
         roomy = seen.room >= ROOM_GROWTH * max(self.last_room, 1.0 - CLOSE_GAP)
         gap = seen.nearly_solved and (roomy or k >= self.next_look)
         if gap:

@@ -163,6 +163,9 @@ def solve(
                 user_problem, "none" if first is None else first.name, str(fault)
             )
             return _result_of(fault)
+        if warm_start is None and not plan.by_user and hasattr(problem, "first_pair"):
+            warm_start = problem.first_pair()
+            run.certifier.try_proposal_first()
         if warm_start is not None:
             from condal.driver.warm_start import warm_from
 

@@ -4,6 +4,7 @@
    less a bound on the rounding of the factorisation.
 2. Lanczos from a fresh random start proves a bound with a known probability of failure.
 3. Gershgorin discs prove a bound for any matrix with known entries.
+4. A matrix of low rank reduces to a small one (`factor_bounds`).
 
 Ritz values prove nothing: they lie above lambda_min.
 """
@@ -66,6 +67,12 @@ def smallest_eigenvalue_bound(
         from condal.linalg.schur_bounds import schur_bound
 
         return schur_bound(V, slack=slack, enough=enough)
+    if all(term.low_rank for term in V.terms):
+        from condal.linalg.factor_bounds import factor_bound, factor_columns
+
+        proof = factor_bound(V, slack) if factor_columns(V) else None
+        if proof is not None:
+            return proof
     deflated = Deflated.of(V, slack)
     if deflated is not None:
         proof = smallest_eigenvalue_bound(

@@ -33,6 +33,11 @@ def frobenius_norm(V: Symmetric) -> float:
         return stable_norm(V.to_sparse().data)
     if all(term.is_sparse or isinstance(term, PairTerm) for term in V.terms):
         return _norm_with_pairs(V)
+    if all(term.low_rank for term in V.terms):
+        from condal.linalg.factor_bounds import factor_columns, factor_norm
+
+        if factor_columns(V):
+            return factor_norm(V)
     return stable_norm(np.ravel(V.to_dense()))
 
 

@@ -27,6 +27,7 @@ class Term(ABC):
     order: ClassVar[int]  # of summation: cheap terms first, operators last
     is_sparse: ClassVar[bool] = False  # `to_sparse` exists
     has_entries: ClassVar[bool] = True  # they are stored; else T is known by its products alone
+    low_rank: ClassVar[bool] = False  # T is stored as factors, few or many
 
     @abstractmethod
     def add_product(self, out: Array | None, v: Array) -> Array:
@@ -153,6 +154,7 @@ class PairTerm(Term):
     """The sum of (a b' + b a')/2 over pairs (a, b) of vectors."""
 
     order = 2
+    low_rank = True
     pairs: tuple[tuple[Array, Array], ...]
 
     def add_product(self, out: Array | None, v: Array) -> Array:
@@ -268,6 +270,7 @@ class GramTerm(Term):
     """a' Diag(w) a for a p x n matrix a, dense or CSR, which is never multiplied out."""
 
     order = 5
+    low_rank = True
     a: Any
     w: Array
 

@@ -12,10 +12,13 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps.combined import BasicMap
+from condal.maps.combined import BasicMap, Scaled
 from condal.maps.pattern import PairEntries, Pattern
 from condal.maps.triplets import indices, require_within
 from condal.runtime.arguments import require_whole
+from condal.types import LinearMap
+
+MAX_ENTRIES = 1e8  # of a matrix that is written down: 1.6 GB
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,20 +142,25 @@ class Entries(BasicMap):
 
 @dataclass(frozen=True)
 class RowSums(BasicMap):
-    """The row sums, A x = x 1, of a symmetric n x n matrix.
+    """The row sums, A x = c x 1, of a symmetric n x n matrix.
 
     Parameters
     ----------
     n : int
         The side of x.
+    factor : float, default 1.0
+        The factor c.
     """
 
     terms = 2
 
     n: int
+    factor: float = 1.0
 
     def __post_init__(self) -> None:
         require_whole(self.n, "n")
+        if not np.isfinite(self.factor):
+            raise ProblemError(f"factor must be a finite number; got {self.factor!r}")
 
     @property
     def size(self) -> int:
@@ -160,22 +168,34 @@ class RowSums(BasicMap):
 
     @property
     def norm(self) -> float:
-        """sqrt(n): A'y = (y 1' + 1 y')/2, and AA' has the largest eigenvalue n, at y = 1."""
-        return float(np.sqrt(self.n))
+        """c sqrt(n): A'y = c (y 1' + 1 y')/2, and AA' has the largest eigenvalue c^2 n, at 1."""
+        return abs(self.factor) * float(np.sqrt(self.n))
+
+    @property
+    def row_sums_factor(self) -> float:
+        """c: that A x = c x 1, for methods that know no concrete map."""
+        return self.factor
+
+    def scaled(self, rows: Array) -> LinearMap:
+        if rows.min() == rows.max():
+            return RowSums(self.n, self.factor * float(rows[0]))
+        return Scaled(self, rows)
 
     def row_norms(self) -> Array:
-        return np.full(self.n, np.sqrt((self.n + 1) / 2))
+        return np.full(self.n, abs(self.factor) * np.sqrt((self.n + 1) / 2))
 
-    def as_matrix(self) -> Any:
-        """(e_i 1' + 1 e_i')/2, flattened, for each i: 2n - 1 entries each."""
-        sums = sp.kron(sp.eye(self.n), np.ones((1, self.n)), format="csr")
+    def as_matrix(self) -> Any | None:
+        """c (e_i 1' + 1 e_i')/2, flattened, for each i: 2n - 1 entries each; None if too many."""
+        if 2 * self.n**2 > MAX_ENTRIES:
+            return None
+        sums = sp.kron(sp.eye(self.n), np.full((1, self.n), self.factor), format="csr")
         return sp.csr_array(sums @ Entries(self.n).as_matrix())
 
     def __call__(self, x: Point) -> Array:
         if isinstance(x, LowRank):
-            return x.U @ (x.weights * x.U.sum(axis=0))
-        return np.asarray(x).sum(axis=1)
+            return x.U @ (self.factor * x.weights * x.U.sum(axis=0))
+        return self.factor * np.asarray(x).sum(axis=1)
 
     def adjoint(self, y: Array) -> Symmetric:
-        """(y 1' + 1 y')/2."""
-        return Symmetric(self.n, pairs=((y, np.ones(self.n)),))
+        """c (y 1' + 1 y')/2."""
+        return Symmetric(self.n, pairs=((self.factor * y, np.ones(self.n)),))

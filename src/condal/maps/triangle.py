@@ -66,6 +66,11 @@ class Triangle(BasicMap):
     def norm(self) -> float:
         return abs(self.factor)
 
+    @property
+    def isometry_factor(self) -> float:
+        """c: |A x| = c |x| for all symmetric x, and the signs of the entries stay if c > 0."""
+        return self.factor
+
     def scaled(self, rows: Array) -> LinearMap:
         if rows.min() == rows.max():
             return Triangle(self.n, self.factor * float(rows[0]))

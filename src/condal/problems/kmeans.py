@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
-from condal.linalg.eigen import Automatic
 from condal.linalg.points import Array, LowRank, Point, dense
-from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.maps.combined import Stack
 from condal.maps.entries import RowSums
@@ -23,7 +20,7 @@ from condal.problem import Problem
 from condal.problems.answers import Drawn, excess, generator, point_of, preview, rounding_limit
 from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
-from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
+from condal.problems.lloyd import Cloud, Distances, PointRows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.memory import require_matrices
@@ -33,9 +30,12 @@ from condal.sets.orthants import NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.linear import Linear
 
+if TYPE_CHECKING:
+    from condal.problems.cluster_pairs import ClusterPairs
+
 MATRICES = 5  # n x n, at least, that a solve holds: D, its scaled copy, and images of x >= 0
-# Multiples of the least lam of the blocks; if W cannot remove all entries, a lower lam costs less.
-EIGENVALUE_FACTORS = (1.0, 1.03, 1.1, 1.3)
+FIRST_STARTS = 10  # of Lloyd's method, before any solve
+MAX_ENTRIES_SIDE = 7000  # n above which pairs of clusters replace the entries of x
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +90,13 @@ class KMeans:
     / |C|`, and its cost is its objective: the optimum is a lower bound on the cost of every
     clustering into k clusters. `round` denoises the points by x [2]_. `k_means` builds the model.
 
+    `k_means` leaves D out for more than 7,000 points. Then one inequality for each pair of clusters
+    replaces x >= 0. That relaxation is weaker, and needs memory for the points alone. It proves a
+    clustering optimal if the clusters are separated [3]_.
+
     Parameters
     ----------
-    D : ndarray
+    D : ndarray or None
         The squared distances, n x n.
     k : int
         The number of clusters.
@@ -107,9 +111,11 @@ class KMeans:
        *SIAM Journal on Optimization* 18, 2007.
     .. [2] D. G. Mixon, S. Villar and R. Ward, "Clustering subgaussian mixtures by semidefinite
        programming", *Inf. Inference* 6, 2017.
+    .. [3] T. Iguchi, D. G. Mixon, J. Peterson and S. Villar, "Probably certifiably correct k-means
+       clustering", *Mathematical Programming* 165, 2017.
     """
 
-    D: Array = field(repr=False)
+    D: Array | None = field(repr=False)
     k: int
     points: Array | None = field(default=None, repr=False)
     name: str = "k-means"
@@ -117,61 +123,92 @@ class KMeans:
     @property
     def n(self) -> int:
         """The number of points."""
-        return len(self.D)
+        return self._cloud.n
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation; its images are the n row sums and the n(n + 1)/2 entries of x."""
+        """The relaxation; its images are the n row sums of x, then the n(n + 1)/2 entries of x, or
+        without D the sums over pairs of clusters."""
         n = self.n
+        C = self._pairs.half_distances() if self.D is None else 0.5 * self.D
+        entries = self._pairs.forms() if self.D is None else Triangle(n)
         return Problem.of(
-            f=Linear(0.5 * self.D),
+            f=Linear(C),
             X=Spectrahedron(n, trace=float(self.k)),
-            A=Stack(RowSums(n), Triangle(n)),
-            K=Separable(Equal(np.ones(n)), NonNegative(Triangle(n).size)),
+            A=Stack(RowSums(n), entries),
+            K=Separable(Equal(np.ones(n)), NonNegative(entries.size)),
             propose=self.propose,
             name=self.name,
         )
 
+    def first_pair(self) -> tuple[Point, Array]:
+        """Return a clustering by Lloyd's method and its dual, where `condal.solve` begins."""
+        return self._pair_of(self._first_clustering)
+
     def propose(self, x: Point) -> tuple[Point, Array]:
-        """Return the clustering that x rounds to, and its dual."""
-        labels = self._rounded(x, np.random.default_rng(0), starts=4)
+        """Return the first clustering, or the one that x rounds to if it costs less, and its dual.
+
+        Without D, the multipliers of another clustering have no rows in the problem.
+        """
+        if self.D is None:
+            return self.first_pair()
+        rounded = self._rounded(x, np.random.default_rng(0), starts=4)
+        return self._pair_of(min(self._first_clustering, rounded, key=self.cost))
+
+    def _pair_of(self, labels: Any) -> tuple[Point, Array]:
         member = (labels[:, None] == np.arange(self.k)).astype(np.float64)
-        sizes = member.sum(axis=0)
-        return LowRank(member / np.sqrt(sizes), np.ones(self.k)), self.dual(labels)
+        sizes = np.maximum(member.sum(axis=0), 1.0)
+        key = labels.tobytes()
+        y = self._duals.get(key)
+        if y is None:
+            y = self.dual(labels)
+            self._duals.clear()
+            self._duals[key] = y
+        return LowRank(member / np.sqrt(sizes), np.ones(self.k)), y
 
     def dual(self, labels: Any) -> Array:
         """Return y = (u, A W), which proves a well separated clustering optimal.
 
-        With V = D/2 + (u 1' + 1 u')/2 + W, the bound is k lambda_min(V) - sum u. This u makes the
-        indicator of each cluster an eigenvector of its own block of V, all with one eigenvalue lam.
-        Then W <= 0 removes the positive entries between clusters. If these are all entries between
-        clusters, V is block diagonal, lam is its smallest eigenvalue, and the bound equals the
-        cost. If small negative entries remain, W leaves some positive entries too, so that the
-        indicators stay eigenvectors.
+        Without D, the problem has multipliers for one clustering, which this returns whatever the
+        labels.
         """
         labels = self._checked(labels)
-        C, mean, sizes = 0.5 * self.D, np.empty(self.n), np.empty(self.n)
-        inner, within = np.empty(self.n), []
-        for c in np.unique(labels):
-            members = np.flatnonzero(labels == c)
-            block = C[np.ix_(members, members)]
-            mean[members], sizes[members] = block.mean(axis=1), members.size
-            inner[members] = block.mean()
-            within.append(_least_within(block, mean[members]))
-        between, best = labels[:, None] != labels, (-np.inf, np.zeros(0))
-        for factor in EIGENVALUE_FACTORS:
-            u = factor * min(within) / sizes - 2 * mean + inner
-            V = C + 0.5 * (u[:, None] + u)
-            left = _centred(np.where(between, np.minimum(V, 0.0), 0.0), labels, sizes)
-            W = np.where(between, np.minimum(left - V, 0.0), 0.0)
-            least = Automatic().smallest(Symmetric(self.n, dense=V + W)).value
-            y = np.append(u, Triangle(self.n)(W))
-            best = max(best, (self.k * least - u.sum(), y), key=lambda pair: pair[0])
-        return best[1]
+        if self.D is None:
+            return self._pairs.dual()
+        from condal.problems.cluster_blocks import dual_of
+
+        return dual_of(self.D, labels, self.k)
+
+    @cached_property
+    def _cloud(self) -> Cloud:
+        if self.points is not None:
+            return PointRows(self.points)
+        assert self.D is not None
+        return Distances(self.D)
+
+    @cached_property
+    def _pairs(self) -> ClusterPairs:
+        """The pairs of clusters whose inequalities replace x >= 0 without D."""
+        from condal.problems.cluster_pairs import ClusterPairs
+
+        assert self.points is not None
+        return ClusterPairs(self.points - self.points.mean(axis=0), self._first_clustering, self.k)
+
+    @cached_property
+    def _first_clustering(self) -> Any:
+        """The best of a few clusterings of the points, without any solve."""
+        rng = np.random.default_rng(0)
+        return best_clustering(self._cloud, self.k, rng, starts=FIRST_STARTS)
+
+    @cached_property
+    def _duals(self) -> dict[bytes, Array]:
+        """The last dual by its labels, as most proposals are the same clustering."""
+        return {}
 
     def cost(self, labels: Any) -> float:
         """Return the k-means cost of a clustering, given by at most k different labels."""
-        return cost_of(Distances(self.D), self._checked(labels), self.k)
+        cloud = self._cloud if self.D is None else Distances(self.D)
+        return cost_of(cloud, self._checked(labels), self.k)
 
     def excess(self, labels: Any, result: Result) -> float:
         """Return cost(labels) / bound - 1, the proved relative excess over the best clustering.
@@ -228,7 +265,7 @@ class KMeans:
         if self.points is not None:
             centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])
         bound = max(0.0, float(result.bound))  # no cost is negative
-        return Clustering(cost_of(Distances(self.D), labels, self.k), bound, labels, centres, self)
+        return Clustering(self.cost(labels), bound, labels, centres, self)
 
     def _rounded(
         self,
@@ -238,11 +275,13 @@ class KMeans:
         starts: int,
         limit: TimeLimit = UNLIMITED,
     ) -> Any:
-        full = dense(x)
-        # Relative to their mean, because row sums of x are 1 only within the tolerance.
-        denoised = full if self.points is None else full @ (self.points - self.points.mean(axis=0))
+        if self.points is None:
+            denoised = dense(x)
+        else:  # relative to their mean, because row sums of x are 1 only within the tolerance
+            centred = self.points - self.points.mean(axis=0)
+            denoised = _product(x, centred)
         labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts, limit=limit)
-        return lloyd(Distances(self.D), labels[None], self.k, limit)[0][0]
+        return lloyd(self._cloud, labels[None], self.k, limit)[0][0]
 
     def _checked(self, labels: Any) -> Any:
         return checked_labels(labels, self.n, self.k, "point")
@@ -292,10 +331,10 @@ def k_means(
         rows = real_array(points, "points", ndim=2).copy()
         if rows.shape[0] == 0:
             raise ProblemError("points has no rows: there is nothing to cluster")
-        _require_memory(len(rows))
         with np.errstate(over="ignore"):
-            D = squared_distances(rows)
-        if not np.isfinite(D).all():
+            D = squared_distances(rows) if len(rows) <= MAX_ENTRIES_SIDE else None
+            largest = 4 * np.square(rows).sum(axis=1).max() if D is None else D.max()
+        if not np.isfinite(largest):
             raise ProblemError(
                 "the squared distances of the points are beyond what double precision holds: "
                 "scale the points, for example by their largest entry"
@@ -303,11 +342,18 @@ def k_means(
     else:
         rows, D = None, _checked_distances(distances)
     require_whole(k, "k")
-    if k > len(D):
+    model = KMeans(D, int(k), rows, name)
+    if k > model.n:
         raise ProblemError(
-            f"k = {k} clusters of {len(D)} points: some would be empty; k must be at most {len(D)}"
+            f"k = {k} clusters of {model.n} points: some would be empty; k must be at most "
+            f"{model.n}"
         )
-    return KMeans(D, int(k), rows, name)
+    return model
+
+
+def _product(x: Point, v: Array) -> Array:
+    """x v, without a dense x where it has factors."""
+    return (x.U * x.weights) @ (x.U.T @ v) if isinstance(x, LowRank) else np.asarray(dense(x) @ v)
 
 
 def _require_memory(n: int) -> None:
@@ -341,20 +387,3 @@ def _checked_distances(distances: Any) -> Array:
             "distance from itself"
         )
     return D
-
-
-def _centred(N: Array, labels: Any, sizes: Array) -> Array:
-    """Remove the mean of each row and column within each block of N, and rescale.
-
-    A block with a single entry keeps its value.
-    """
-    Q = (labels[:, None] == np.unique(labels)) / np.sqrt(sizes)[:, None]
-    half = N - Q @ (Q.T @ N)
-    scale = sizes / np.maximum(sizes - 1, 1)
-    return np.asarray(scale[:, None] * (half - (half @ Q) @ Q.T) * scale)
-
-
-def _least_within(block: Array, mean: Array) -> float:
-    """Return the smallest eigenvalue of the block on vectors of sum 0, at most 0."""
-    centred = block - mean[:, None] - mean + mean.mean()
-    return float(min(eigh(centred, eigvals_only=True, subset_by_index=[0, 0])[0], 0.0))

@@ -10,6 +10,7 @@ from typing import Any
 from condal.lab.bench.compact import WHOLE_TIME
 from condal.lab.bench.conic.instances import EVERYDAY, FILES, TITLES, family_group
 from condal.lab.bench.general import GENERAL, GROWING
+from condal.lab.bench.job import BenchRun
 from condal.lab.bench.measures import (
     Measured,
     against_ours,
@@ -77,6 +78,10 @@ def judge(figure: Figure, results: Results) -> FigureVerdict:
     return FigureVerdict(figure.text, limit, value, verdict, measured.remark)
 
 
+def _cpu(run: BenchRun) -> float | None:
+    return run.cpu
+
+
 def _ratio(group: str, case: str, limit: float, text: str = "Pymanopt") -> Figure:
     return Figure(
         group, f"{case}: CPU time, condal / {text}", limit, against_peer(case, "Pymanopt")
@@ -113,6 +118,14 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Figure("theta", "failures of condal", 0, solves("theta-200", "theta-1000")),
     Figure("kmeans", "failures of condal", 0, solves("kmeans-200", "kmeans-1000")),
+    *(
+        Figure("clusters", f"{case}: CPU seconds", limit, quantity_of(case, _cpu))
+        for case, limit in (
+            ("overlapping-2000", 15.0),
+            ("overlapping-5000", 240.0),
+            ("separated-20000", 30.0),
+        )
+    ),
     *(
         Figure(group, text, limit, measure)
         for group, tol in (("sdplib", 1e-4), ("dimacs", 1e-5))
@@ -163,7 +176,7 @@ FIGURES: tuple[Figure, ...] = (
         for tol, limit in ((1e-4, 6.0), (1e-6, 10.0))
     ),
     *(
-        Figure("general", f"{case}: CPU seconds", limit, quantity_of(case, lambda run: run.cpu))
+        Figure("general", f"{case}: CPU seconds", limit, quantity_of(case, _cpu))
         for case, limit in (("theta-20000", 600.0), ("completion-5000", 300.0))
     ),
     Figure(

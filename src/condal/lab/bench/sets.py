@@ -15,9 +15,16 @@ from condal.lab.bench.conic.instances import CONIC
 from condal.lab.bench.general import GENERAL
 from condal.lab.bench.generated import sparse_graph, theta, torus
 from condal.lab.bench.libraries import DIMACS, SDPLIB, cut
-from condal.lab.experiments.stand_ins import overlapping_blobs, planar_union, random_graph
+from condal.lab.experiments.stand_ins import (
+    overlapping_blobs,
+    planar_union,
+    random_graph,
+    separated_blobs,
+)
 from condal.problem import Model
 from condal.problems import k_means, max_cut
+
+WRITTEN_OUT = ("Clarabel", "CVXOPT", "CSDP", "SDPA", "DSDP")  # they need a row per entry of x
 
 
 def _max_cut_of(build: Callable[[], object]) -> Build:
@@ -54,6 +61,17 @@ def _clusters(n: int) -> BenchCase:
     return BenchCase(f"kmeans-{n}", title, 1e-3, _blobs(n), "MNIST features", read, n=n)
 
 
+def _overlapping(n: int) -> BenchCase:
+    title = f"k-means of overlapping Gaussian clusters, n = {n:,}"
+    return BenchCase(f"overlapping-{n}", title, 1e-3, _blobs(n), peers=WRITTEN_OUT, n=n)
+
+
+def _separated(n: int) -> BenchCase:
+    title = f"k-means of separated Gaussian clusters, n = {n:,}"
+    drawn = partial(separated_blobs, n)
+    return BenchCase(f"separated-{n}", title, 1e-4, lambda: k_means(drawn(), 10), peers=(), n=n)
+
+
 def _growing(n: int) -> BenchCase:
     title, drawn = f"max-cut, average degree 4, n = {n:,}", partial(sparse_graph, n, degree=4.0)
     return BenchCase(f"random-{n}", title, 1e-3, _max_cut_of(drawn), peers=(), n=n)
@@ -86,6 +104,11 @@ SETS: dict[str, Set] = {
             "kmeans",
             "k-means of MNIST features to 1e-3",
             (_clusters(200), _clusters(1000)),
+        ),
+        Set(
+            "clusters",
+            "k-means of Gaussian clusters: overlapping ones to 1e-3, separated ones to 1e-4",
+            (_overlapping(2000), _overlapping(5000), _separated(20_000)),
         ),
         Set(
             "growth",

@@ -78,6 +78,13 @@ def overlapping_blobs(
     return np.asarray(centres + spread * rng.standard_normal((n, dimensions)))
 
 
+def separated_blobs(n: int, *, k: int = 10, apart: float = 14.0, seed: int = 0) -> Array:
+    """n points of unit variance about k centres in k dimensions, all `apart` from each other."""
+    centres = apart / np.sqrt(2) * np.eye(k)
+    rng = np.random.default_rng(seed)
+    return np.asarray(centres[np.arange(n) % k] + rng.standard_normal((n, k)))
+
+
 def adjacency(n: int, ends: Any, weights: Any) -> Any:
     """Return the symmetric sparse matrix of the edges `ends` = (i, j) with these weights."""
     W = sp.coo_array((weights, tuple(ends)), shape=(n, n)).tocsr()

@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.linalg.blocked import block_slices
 from condal.linalg.gradients import dot
 from condal.linalg.points import Array, LowRank, dense
 from condal.linalg.symmetric import Symmetric
 from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.projection.anderson import MEMORY, Anderson
 from condal.methods.projection.composite import Composite
+from condal.methods.projection.nonnegative_rows import NonNegativeRows
 from condal.methods.projection.splitting_rows import fits
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive
@@ -45,7 +47,11 @@ WORSE = 2.0  # times the residual before: an accelerated step that exceeds it is
 RESIDUAL_ROUNDING = 1e-15  # a relative residual that cannot fall further
 TINY = 1e-300
 MATRICES = 15  # of a step, at the peak
-MAX_SIDE = 2000  # n up to which the method may be chosen automatically
+MAX_SIDE = 2000  # n up to which the method may be chosen automatically,
+MAX_ROWS_SIDE = 7000  # or for row sums and nonnegative entries, which need no sparse A
+WARM_RHO = 0.3  # of rho for these rows, if a multiplier is known: measured, 30 steps for 40
+LARGE_SIDE = 1500  # n from which passes over the matrices of the acceleration cost too much
+LARGE_MEMORY = 5  # steps that the acceleration then uses
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +114,16 @@ class Splitting:
         """Whether the method applies, with matrices small enough to factor some hundred times."""
         X = problem.X
         linear = problem.f.L == 0 and problem.h.separable
-        if not linear or not isinstance(X, Spectral) or X.n > MAX_SIDE:
+        if not linear or not isinstance(X, Spectral):
             return False
-        return fits(problem)
+        if NonNegativeRows.of(problem, X.n) is not None:
+            return X.n <= MAX_ROWS_SIDE
+        return X.n <= MAX_SIDE and fits(problem)
 
     def bytes(self, problem: Problem) -> int:
         """Return the size of its n x n matrices, those of the acceleration included."""
         X = problem.X
-        return 8 * (2 * MEMORY + MATRICES) * X.n**2 if isinstance(X, Spectral) else 0
+        return 8 * (2 * _memory(X.n) + MATRICES) * X.n**2 if isinstance(X, Spectral) else 0
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """Return the state at the point and dual of `warm`, or at the centre of X."""
@@ -124,7 +132,10 @@ class Splitting:
         x = X.trace / X.n * np.eye(X.n)
         if warm is not None and warm.x is not None:
             x = np.asarray(dense(warm.x))
-        carry = SplittingState(x.ravel(), None, self.rho / X.max_norm**2)
+        rho, anderson = self.rho / X.max_norm**2, Anderson(memory=_memory(X.n))
+        if warm is not None and NonNegativeRows.of(problem, X.n) is not None:
+            rho *= WARM_RHO
+        carry = SplittingState(x.ravel(), None, rho, anderson=anderson)
         return replace(State.start(problem, warm), carry=carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
@@ -136,7 +147,8 @@ class Splitting:
         carry, s = state.carry, state.s
         assert isinstance(X, Spectral)
         assert isinstance(carry, SplittingState)
-        n, g, matrix = X.n, Composite.of(problem, X.n), slice(0, X.n**2)
+        n, matrix = X.n, slice(0, X.n**2)
+        g = NonNegativeRows.of(problem, n) or Composite.of(problem, n)
         u, tied = carry.u, carry.tied
         if tied is None:
             u, tied = g.start(u, state.y, carry.rho)
@@ -151,24 +163,27 @@ class Splitting:
             carry = _balanced(carry, z)
 
             # x = proj_X(2 z - u - C / rho); `image` is x and its copies
-            image = 2 * z - carry.u - c / carry.rho
+            image = _reflected(z, carry.u, c, carry.rho)
             point = X.project(image[matrix].reshape(n, n), carry.point, tol=tol)
-            np.matmul(point.U * point.weights, point.U.T, out=image[matrix].reshape(n, n))
+            some = point.weights > 0
+            U, weights = point.U[:, some], point.weights[some]
+            np.matmul(U * weights, U.T, out=image[matrix].reshape(n, n))
             Mx, Ax = np.array([c @ image]), g.images(image[matrix])
             value = float(Mx[0])
 
             # u <- u + alpha (x - z)
-            residual = image - z
-            carry = self._stepped(replace(carry, tied=tied, point=point), residual)
+            residual = np.subtract(image, z, out=image)
+            size = _norm(residual)
+            carry = self._stepped(replace(carry, tied=tied, point=point), residual, size)
 
             y = problem.h.dual_point(near.y)  # rounding may have left dom h*
-            relative = _norm(residual) / X.max_norm
+            relative = size / X.max_norm
             ended = relative <= RESIDUAL_ROUNDING
             gap, lower = inf, -inf
             if k % BOUND_EVERY == 0 or ended:
                 v = (c[matrix] + g.adjoint(y)).reshape(n, n)
                 slack = max(ORACLE_ERROR * relative, RESIDUAL_ROUNDING)
-                s = _least_point(X, v, slack)
+                s = _least_point(X, v, slack, point)
                 least = dot(Symmetric(n, dense=v), s) - slack
                 gap, lower = value + float(y @ Ax) - least, least - problem.h.conjugate(y)
                 primal, dual = _errors(problem, Ax, y, z[matrix], value, gap)
@@ -179,19 +194,20 @@ class Splitting:
             if ended:
                 return
 
-    def _stepped(self, carry: SplittingState, residual: Array) -> SplittingState:
+    def _stepped(self, carry: SplittingState, residual: Array, size: float) -> SplittingState:
         """u + alpha (x - z), accelerated unless the last acceleration increased the residual.
 
         A step that repeats the one before has no differences to accelerate from: u drifts along a
-        ray until the rank of x or an active set changes. The steps along it are doubled.
+        ray until the rank of x or an active set changes. The steps along it are doubled. The
+        residual is overwritten.
         """
-        size = _norm(residual)
         if carry.plain is not None and size > WORSE * carry.residual:
-            return replace(carry, u=carry.plain, plain=None, anderson=Anderson(), stretch=1.0)
-        step, before = self.alpha * residual, carry.anderson.residual
+            anderson = carry.anderson.restarted()
+            return replace(carry, u=carry.plain, plain=None, anderson=anderson, stretch=1.0)
+        step = np.multiply(residual, self.alpha, out=residual)
         plain = carry.u + step
         anderson = carry.anderson.after(plain, step)
-        drifts = before is not None and _norm(step - before) <= DRIFT * _norm(step)
+        drifts = anderson.change <= DRIFT * self.alpha * size
         stretch = 2 * carry.stretch if drifts else 1.0
         u = carry.u + stretch * step if drifts else anderson.next()
         return replace(
@@ -232,17 +248,18 @@ def _balanced(carry: SplittingState, z: Array) -> SplittingState:
     carry = replace(carry, ratio=0.0, seen=0, balance=int(BALANCE_GROWTH * carry.steps))
     if 1 / UNBALANCED < factor < UNBALANCED:
         return carry
-    u = z + (carry.u - z) / factor
-    return replace(carry, rho=factor * carry.rho, u=u, anderson=Anderson(), plain=None, stretch=1.0)
+    u, anderson = z + (carry.u - z) / factor, carry.anderson.restarted()
+    return replace(carry, rho=factor * carry.rho, u=u, anderson=anderson, plain=None, stretch=1.0)
 
 
-def _least_point(X: Spectral, v: Array, slack: float) -> LowRank:
+def _least_point(X: Spectral, v: Array, slack: float, guess: LowRank) -> LowRank:
     """Return a point of X that minimises <v, .> up to the slack.
 
-    It is proj_X(-t v), which minimises <v, x> + |x|^2 / 2t: the error is at most max|x|^2 / 2t. A
-    Lanczos process may mistake another eigenvalue for the smallest, and rho would follow it.
+    It is proj_X(-t v), which minimises <v, x> + |x|^2 / 2t: the error is at most max|x|^2 / 2t, and
+    2 e max|x| / t more if the projection has the error e. A Lanczos process may mistake another
+    eigenvalue for the smallest, and rho would follow it.
     """
-    return X.project(-0.5 * X.max_norm**2 / slack * v)
+    return X.project(-(X.max_norm**2) / slack * v, guess, tol=0.125 * X.max_norm)
 
 
 def _cost(problem: Problem) -> Symmetric:
@@ -251,6 +268,22 @@ def _cost(problem: Problem) -> Symmetric:
     C = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
     assert isinstance(C, Symmetric)
     return C
+
+
+def _memory(n: int) -> int:
+    """The steps that the acceleration uses."""
+    return MEMORY if n < LARGE_SIDE else LARGE_MEMORY
+
+
+def _reflected(z: Array, u: Array, c: Array, rho: float) -> Array:
+    """2 z - u - c / rho."""
+    out = np.empty_like(z)
+    for block in block_slices(z.size):
+        part = np.multiply(c[block], -1 / rho, out=out[block])
+        part += z[block]
+        part += z[block]
+        part -= u[block]
+    return out
 
 
 def _norm(v: Array) -> float:

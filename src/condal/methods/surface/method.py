@@ -86,6 +86,9 @@ class LowRankNewton:
         The estimate is inf if the problem is not one of a surface, J J' is not sparse, or the
         vectors do not fit.
         """
+        X = problem.X
+        if isinstance(X, Spectral) and 2 * problem.A.size >= X.n * (X.n + 1):
+            return inf  # as many rows as entries of x: each couples with n others
         rows = SurfaceRows.of(problem)
         if rows is None or not rows.coupling.sparse:
             return inf

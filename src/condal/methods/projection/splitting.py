@@ -49,7 +49,6 @@ TINY = 1e-300
 MATRICES = 15  # of a step, at the peak
 MAX_SIDE = 2000  # n up to which the method may be chosen automatically,
 MAX_ROWS_SIDE = 7000  # or for row sums and nonnegative entries, which need no sparse A
-WARM_RHO = 0.3  # of rho for these rows, if a multiplier is known: measured, 30 steps for 40
 LARGE_SIDE = 1500  # n from which passes over the matrices of the acceleration cost too much
 LARGE_MEMORY = 5  # steps that the acceleration then uses
 
@@ -132,10 +131,8 @@ class Splitting:
         x = X.trace / X.n * np.eye(X.n)
         if warm is not None and warm.x is not None:
             x = np.asarray(dense(warm.x))
-        rho, anderson = self.rho / X.max_norm**2, Anderson(memory=_memory(X.n))
-        if warm is not None and NonNegativeRows.of(problem, X.n) is not None:
-            rho *= WARM_RHO
-        carry = SplittingState(x.ravel(), None, rho, anderson=anderson)
+        anderson = Anderson(memory=_memory(X.n))
+        carry = SplittingState(x.ravel(), None, self.rho / X.max_norm**2, anderson=anderson)
         return replace(State.start(problem, warm), carry=carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:

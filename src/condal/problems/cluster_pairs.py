@@ -130,9 +130,9 @@ class ClusterPairs:
         def product(x: Array) -> Array:
             x = np.asarray(x).reshape(k, d)
             seen = np.stack([root @ part for root, part in zip(roots, x, strict=True)])
-            along = np.einsum("abd,bd->ab", apart, seen) / h
+            along = np.einsum("abi,bi->ab", apart, seen) / h
             np.fill_diagonal(along, 0.0)
-            image = seen.sum(axis=0) - np.einsum("ab,abd->ad", along, apart)
+            image = seen.sum(axis=0) - np.einsum("ab,abi->ai", along, apart)
             return np.concatenate([root @ part for root, part in zip(roots, image, strict=True)])
 
         if k * d <= MAX_DENSE_SIDE:
@@ -147,7 +147,7 @@ class ClusterPairs:
     def _means(self, lam: float) -> Array:
         """h_ab, the means of the blocks of V."""
         apart = self._centres[:, None] - self._centres
-        means = 0.5 * np.einsum("abd,abd->ab", apart, apart)
+        means = 0.5 * np.einsum("abi,abi->ab", apart, apart)
         means += 0.5 * lam * (1 / self.sizes[:, None] + 1 / self.sizes)
         return np.asarray(means)
 

@@ -220,6 +220,7 @@ def test_weights_that_are_no_integers(folder):
         (("--json", "cycle.txt"), "is the file itself"),
         (("--json", ""), "is not a regular file"),
         (("--jsonn", "r.json"), "No such option '--jsonn' (did you mean --json?); see condal"),
+        (("--tolerance", "1e-3"), "No such option '--tolerance' (did you mean --tol?); see condal"),
         (
             ("--method", "CGAL"),
             "'sketchy-cgal' (did you mean cgal?); see condal solve --as max-cut",

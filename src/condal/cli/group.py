@@ -89,11 +89,16 @@ class LazyGroup(click.Group):
 def _usage(error: click.ClickException) -> str:
     text = " ".join(error.format_message().split()).rstrip(".")
     if isinstance(error, click.NoSuchOption):  # click lists several options, some of them far
-        hint = did_you_mean(error.option_name, error.possibilities or ())
+        hint = did_you_mean(error.option_name, _options(error.ctx))
         text = f"No such option {error.option_name!r}{hint}"
     if isinstance(error, click.UsageError) and error.ctx is not None:
         return f"{text}; see {error.ctx.meta.get(HELP, f'{error.ctx.command_path} --help')}"
     return text
+
+
+def _options(ctx: click.Context | None) -> list[str]:
+    parameters = [] if ctx is None else ctx.command.get_params(ctx)
+    return [name for parameter in parameters for name in parameter.opts if name.startswith("--")]
 
 
 def _refuse(message: str) -> NoReturn:

@@ -11,6 +11,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 
 WIDTH = 80  # columns of a terminal
 MIN_LIKENESS = 0.75  # of a name to the one that was meant
+MIN_BEGINNING = 3  # letters
 
 
 def escape_terminal(text: str) -> str:
@@ -45,7 +46,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return " (did you mean NAME?)" for the nearest of the names; empty if none is near.
 
     Case, "-" and "_" matter only between equally near names, and of a dotted name only the last
-    part is compared.
+    part is compared. A name is near if it begins the other.
     """
     from difflib import SequenceMatcher
 
@@ -53,6 +54,9 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
         last = candidate.rpartition(".")[2]
         given, letters = (re.sub("[-_]", "", text).lower() for text in (name, last))
         nearness = SequenceMatcher(None, given, letters).ratio()
+        short, long = sorted((given, letters), key=len)
+        if len(short) >= MIN_BEGINNING and long.startswith(short):
+            nearness = max(nearness, MIN_LIKENESS)
         return nearness, SequenceMatcher(None, name, last).ratio()
 
     nearest = max(names, key=likeness, default="")

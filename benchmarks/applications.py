@@ -33,7 +33,8 @@ and the distance of the objective from the best bound that condal's certificate 
 the larger of 1 and the objective), whichever solver produced the point; for a signal it is the
 relative error, and for a public pose graph the gap that condal proves. * marks an error above the
 target: 1e-3, 1e-2 for a signal, or 1e-6 for a public pose graph. A solver that misses
-the target is run again at a tenth and a hundredth of the tolerance."""
+the target is run again at a tenth and a hundredth of the tolerance. The sets `kmeans` and
+`clusters` of `condal bench` measure k-means: bench-kmeans.md and bench-clusters.md."""
 
 
 def measured(case: str, instance: Instance, *, quick: bool) -> list[dict[str, Any]]:

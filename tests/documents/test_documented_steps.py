@@ -188,7 +188,7 @@ def test_the_readme_means_what_it_says(monkeypatch, tmp_path):
     names = BEFORE["README.md"]()
     for block in blocks_of("README.md"):
         exec(block, names)
-    model = condal.problems.max_cut(names["W"])
+    model = condal.problems.max_cut(names["graph"] + names["graph"].T)
     assert names["cut"].weight == model.weight(names["cut"].signs)
     assert names["clustering"].labels.size == len(names["points"])
     assert names["result"].status.name == "SOLVED"

@@ -10,6 +10,7 @@ from condal.maps.entries import Entries as Entries
 from condal.maps.entries import RowSums as RowSums
 from condal.maps.inner import Inner as Inner
 from condal.maps.operator import Operator as Operator
+from condal.maps.pauli import CompressedProbabilities as CompressedProbabilities
 from condal.maps.pauli import PauliProbabilities as PauliProbabilities
 from condal.maps.products import LeftProduct as LeftProduct
 from condal.maps.quadratics import Quadratics as Quadratics

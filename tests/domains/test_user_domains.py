@@ -72,7 +72,7 @@ def test_a_domain_of_one_method_is_solved_but_not_proved(of, method):
         r"\|x\| over X"
     )
     assert re.fullmatch(text, result.reason)
-    assert result.reason in str(result)
+    assert result.reason in " ".join(str(result).split())  # its lines are wrapped
 
 
 def test_the_laws_of_an_oracle_are_checked():

@@ -342,7 +342,7 @@ def test_a_result_of_another_model_proves_nothing():
 
 
 def test_rounding_noise_in_distances_is_forgiven():
-    D = condal.problems.kmeans.squared_distances(np.arange(4.0)[:, None])
+    D = condal.problems.distances.squared_distances(np.arange(4.0)[:, None])
     noisy = D + 1e-14 * np.eye(4)
     np.testing.assert_array_equal(k_means(distances=noisy, k=2).D, D)
 
@@ -363,7 +363,7 @@ class TestPairsOfClusters:
 
     @pytest.fixture(autouse=True)
     def _always(self, monkeypatch):
-        monkeypatch.setattr("condal.problems.kmeans.MAX_ENTRIES_SIDE", 0)
+        monkeypatch.setattr("condal.problems.clusterings.MAX_ENTRIES_SIDE", 0)
 
     @pytest.mark.parametrize(("k", "dimension"), [(1, 2), (2, 1), (5, 2), (8, 90)])
     def test_separated_clusters_are_proved_optimal(self, k, dimension):

@@ -50,6 +50,7 @@ def test_an_unknown_name_is_an_attribute_error():
         (condal, "maxcut", "problems.max_cut"),
         (condal, "LowRankCGAL", "methods.LowRankCGAL"),
         (problems, "maxcut", "max_cut"),
+        (problems, "kmeans", "k_means"),
         (problems, "angular_synchronization", "angular_synchronisation"),
         (methods, "Cgal", "CGAL"),
     ],

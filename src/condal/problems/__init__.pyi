@@ -1,6 +1,9 @@
 from condal.problems.angles import AngularSynchronisation as AngularSynchronisation
 from condal.problems.angles import Phases as Phases
 from condal.problems.angles import angular_synchronisation as angular_synchronisation
+from condal.problems.clusterings import Clustering as Clustering
+from condal.problems.clusterings import KMeans as KMeans
+from condal.problems.clusterings import k_means as k_means
 from condal.problems.community_detection import Communities as Communities
 from condal.problems.community_detection import communities as communities
 from condal.problems.completed import Completed as Completed
@@ -23,9 +26,6 @@ from condal.problems.graph_bisection import Bisection as Bisection
 from condal.problems.graph_bisection import bisection as bisection
 from condal.problems.kcut import MaxKCut as MaxKCut
 from condal.problems.kcut import max_k_cut as max_k_cut
-from condal.problems.kmeans import Clustering as Clustering
-from condal.problems.kmeans import KMeans as KMeans
-from condal.problems.kmeans import k_means as k_means
 from condal.problems.lovasz_theta import StableSet as StableSet
 from condal.problems.lovasz_theta import Theta as Theta
 from condal.problems.lovasz_theta import theta as theta

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted
 
 from condal.linalg.points import Array
-from condal.problems.kmeans import k_means
+from condal.problems.clusterings import k_means
 from condal.sklearn.base import CertifiedEstimator, require_samples, seed_of
 
 MAX_SAMPLES = 5000

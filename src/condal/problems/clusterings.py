@@ -12,12 +12,12 @@ from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point, dense
-from condal.linalg.symmetrize import symmetric
 from condal.maps.combined import Stack
 from condal.maps.entries import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import Drawn, excess, generator, point_of, preview, rounding_limit
+from condal.problems.distances import checked_distances, squared_distances
 from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Cloud, Distances, PointRows, best_clustering, cost_of, lloyd
@@ -340,7 +340,8 @@ def k_means(
                 "scale the points, for example by their largest entry"
             )
     else:
-        rows, D = None, _checked_distances(distances)
+        _require_memory(max(getattr(distances, "shape", (0,)), default=0))
+        rows, D = None, checked_distances(distances)
     require_whole(k, "k")
     model = KMeans(D, int(k), rows, name)
     if k > model.n:
@@ -359,31 +360,3 @@ def _product(x: Point, v: Array) -> Array:
 def _require_memory(n: int) -> None:
     advice = "cluster a sample of the points, or use a larger machine"
     require_matrices(MATRICES, n, f"k-means of {n} points", advice=advice)
-
-
-def squared_distances(points: Array) -> Array:
-    """Return |p_i - p_j|^2, exactly symmetric with a zero diagonal."""
-    from scipy.spatial.distance import pdist, squareform
-
-    return np.asarray(squareform(pdist(points, "sqeuclidean")))
-
-
-def _checked_distances(distances: Any) -> Array:
-    _require_memory(max(getattr(distances, "shape", (0,)), default=0))
-    D = symmetric(real_array(distances, "distances", ndim=2), "distances").dense
-    assert D is not None
-    noise = 1e-12 * float(np.abs(D).max(initial=0.0))
-    D = np.where(np.abs(D) <= noise, 0.0, D)  # rounding errors
-    if D.min() < 0:
-        i, j = (int(i) for i in np.argwhere(D < 0)[0])
-        raise ProblemError(
-            f"distances must not be negative; got {D[i, j]:g} at ({i}, {j}): they are squared "
-            "distances, not inner products"
-        )
-    if np.diagonal(D).any():
-        i = int(np.flatnonzero(np.diagonal(D))[0])
-        raise ProblemError(
-            f"distances must have a zero diagonal; got {D[i, i]:g} at ({i}, {i}): a point is at no "
-            "distance from itself"
-        )
-    return D

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -109,14 +110,14 @@ def _point(result: Any, wanted: tuple[int, ...], text: str) -> Any:
     return result.x
 
 
-class Drawn:
+class Drawn(ABC):
     """An answer that draws itself from the data of its model."""
 
     model: Any
 
+    @abstractmethod
     def picture(self) -> Picture:
         """Return the arrays that `plot` draws."""
-        raise NotImplementedError
 
     def plot(self) -> Figure:
         """Draw the answer; this needs the extra `report`.

@@ -117,8 +117,8 @@ class SDPKMeans(
             gigabytes = 8e-9 * DENSE_COPIES * n**2
             raise ValueError(
                 f"n_samples={n} is more than the {MAX_SAMPLES} that SDPKMeans accepts: its "
-                f"relaxation has n_samples^2 unknowns, and would take about {gigabytes:.0f} GB and "
-                "hours. Fit a sample of the rows, and predict the others"
+                f"relaxation has n_samples^2 unknowns, and would take about {gigabytes:.0f} GB. "
+                "Fit a sample of the rows, and predict the others"
             )
         require_samples(n, self.n_clusters)
         limit, seed = self._time_limit(), seed_of(self.random_state)

@@ -59,7 +59,7 @@ def _relaxed(name: str, A: Any, B: Any, *rivals: str) -> Instance:
 
 
 def relaxation(model: QuadraticAssignment) -> Make:
-    """The same relaxation without a face, as de Klerk and Sotirov (2010) write it."""
+    """Return the relaxation of de Klerk and Sotirov (2010): equivalent, and without a face."""
 
     def make(cp: Any) -> Any:
         n = model.n

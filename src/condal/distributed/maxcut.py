@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.distributed.matrix import Halo, ShardedRows, with_halo
+from condal.distributed.halo import Halo, with_halo
+from condal.distributed.matrix import ShardedRows, ShardedTerm
 from condal.distributed.pieces import (
     DistributedDiagonal,
     DistributedEqual,
@@ -80,7 +81,7 @@ class DistributedMaxCut:
         begin, end = self.team.range(self.n)
         ones = ShardedArray(np.ones(end - begin), self.team)
         return Problem.of(
-            f=DistributedLinear(Symmetric(self.n, sparse=(self.cost,))),
+            f=DistributedLinear(Symmetric(self.n, [ShardedTerm(self.cost)])),
             X=DistributedSpectrahedron.of(self.n, float(self.n), self.team),
             A=DistributedDiagonal(self.n, ones),
             K=DistributedEqual(ones),

@@ -18,10 +18,12 @@ from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.domains.spectral import Spectrahedron
 from condal.linalg.blocked import weighted_squares
+from condal.linalg.eigen import lowest
 from condal.linalg.eigenvalue_bounds import from_random_start
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
+from condal.linalg.proof_plan import likely_steps
 from condal.linalg.symmetric import Symmetric
 from condal.maps.cost import Cost
 from condal.sets.boxes import Equal
@@ -56,10 +58,26 @@ class DistributedSpectrahedron(Spectrahedron):
         """Return trace l, for a proved l <= lambda_min(v), whatever the diagonal of x."""
         assert isinstance(v, Symmetric)
         start: Any = normals(self.team, self.n, seed=[seed, self.n])
+        v, order = v.reordered()
+        if order is not None:
+            start = start[order]
+        each = slack / self.trace
+        likely = likely_steps(v, each, failure, start=self.normals(self.n))
         proof = from_random_start(
-            v, start, slack=slack / self.trace, failure=failure, enough=enough / self.trace
+            v, start, slack=each, failure=failure, enough=enough / self.trace, likely=likely
         )
         return Proof(self.trace * proof.value, proof.how, proof.failure)
+
+    def lowest(
+        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
+    ) -> tuple[Array, Array]:
+        assert isinstance(v, Symmetric)
+        tol = self.team.agreed(tol)
+        return lowest(v, count, tol, beside=beside, start=self.normals(self.n))
+
+    def normals(self, seed: int, columns: int | None = None) -> Any:
+        """Return standard normal numbers for each row of x, whatever the number of ranks."""
+        return normals(self.team, self.n, seed=[seed], columns=columns)
 
     def release(self) -> None:
         """Free the vectors of the oracle, on all ranks at once."""
@@ -81,12 +99,15 @@ class DistributedDiagonal:
     n: int
     rows: Any
 
-    diagonal_rows = None
     terms = 1
 
     @property
     def size(self) -> int:
         return int(self.rows.size)
+
+    @property
+    def diagonal_rows(self) -> Any:
+        return self.rows
 
     @cached_property
     def norm(self) -> float:

@@ -22,6 +22,9 @@ from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice
+from condal.methods.lowrank.factored import surface_of
+from condal.methods.lowrank.method import MAX_BYTES, SWEEP_VECTORS, LowRankCGAL
+from condal.methods.lowrank.rounds import first_rank
 from condal.methods.registry import method_of
 from condal.methods.rules import Corrective, Smoothed
 from condal.problem import Model, Problem, problem_of
@@ -29,18 +32,22 @@ from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
 from condal.runtime.time_limit import TimeLimit
+from condal.storage.whole import Factor
+from condal.types import Storage
 
 RANK = 10
 TOL = 1e-1
+LOW_RANK_TOL = 1e-3
+NAMES = "condal.CGAL(), without Corrective() and Smoothed(), or condal.methods.LowRankCGAL()"
 
 
 @np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def solve(
     problem: Problem | Model,
-    method: CGAL | str | None = None,
+    method: CGAL | LowRankCGAL | str | None = None,
     *,
     R: int = RANK,
-    tol: float = TOL,
+    tol: float | None = None,
     max_iters: int | None = None,
     max_seconds: float | None = None,
     seed: int = 0,
@@ -59,12 +66,14 @@ def solve(
     ----------
     problem : Problem or Model
         A problem with distributed pieces, such as that of `condal.distributed.max_cut`.
-    method : CGAL, optional
-        CGAL() or one of its variants.
+    method : CGAL, LowRankCGAL or str, optional
+        The method or its name. By default LowRankCGAL where a fixed diagonal is all of A and its
+        vectors fit into memory, as for max-cut; else CGAL.
     R : int
-        The rank of the sketch of x, which has n x R numbers on all ranks together.
-    tol : float
-        The relative gap, infeasibility and price of infeasibility to prove.
+        The rank of the sketch of x, which has n x R numbers on all ranks together; only for CGAL.
+    tol : float, optional
+        The relative gap, infeasibility and price of infeasibility to prove; by default 1e-3 for
+        LowRankCGAL and 1e-1 for CGAL.
     max_iters, max_seconds : int, float, optional
         Limits. The clock of the first rank counts.
     seed : int
@@ -82,34 +91,35 @@ def solve(
     Result
         The result.
     """
-    whole, method = problem_of(problem), method_of(method) or CGAL()
+    whole, given = problem_of(problem), method_of(method)
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
+        _require_supported(given)
+        chosen, tol = chosen_method(whole, given, tol)
         stop, limit = Stop(tol, max_iters, max_seconds), TimeLimit(max_seconds)
-        _require_sketchable(method)
         require_whole(seed, "seed", least=0)
         require_whole(R, "R")
-        asked = {"R": R, "tol": tol, "max_iters": max_iters, "seed": seed, "method": repr(method)}
+        asked = {"R": R, "tol": tol, "max_iters": max_iters, "seed": seed, "method": repr(chosen)}
         asked["checkpoint"] = _path_of(checkpoint)
         team.require_alike()
         team.require_same({**asked, **_sizes(whole)}, "what they were asked to do")
-        file, held = (checkpoint, every_seconds), (method, None)
+        file, held = (checkpoint, every_seconds), (chosen, None)
         options = {"tol": float(tol), "seed": int(seed), "max_bytes": None}
         writer = new_checkpoint(stack, DistributedCheckpointWriter, *file, whole, held, options)
         run = Run(
             whole,
             stop,
-            RunRecord((Choice(method, "it was asked for"),)),
+            RunRecord((Choice(chosen, "it was asked for" if given else _why(chosen)),)),
             seed=seed,
-            storage=DistributedSketch(_sizes(whole)["n"], R, team=team, seed=seed),
+            storage=_storage(chosen, _sizes(whole)["n"], R, team, seed),
             writer=writer,
             stopper=stopper,
             limit=limit,
         )
         dual = getattr(problem, "first_dual", None)
-        if dual is not None:
+        if dual is not None and isinstance(chosen, CGAL):
             normalised_dual = run.scaling.normalised_dual
-            warm = method.suggested(run.normalised, lambda: normalised_dual(dual()))
+            warm = chosen.suggested(run.normalised, lambda: normalised_dual(dual()))
             if warm is not None:
                 run.start_from(warm)
         return _run_to_end(run, callback, stack)
@@ -194,14 +204,64 @@ def team_of(problem: Problem) -> Team:
     return team
 
 
-def _require_sketchable(method: Any) -> None:
-    """Raise ProblemError unless the method is CGAL and stores no more of x than a sketch."""
+def chosen_method(
+    problem: Problem, method: Any, tol: float | None
+) -> tuple[CGAL | LowRankCGAL, float]:
+    """Return the method, chosen where none is given, and the tolerance of a solve.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    method : Method or None
+        The method that was asked for.
+    tol : float or None
+        The tolerance that was asked for.
+
+    Returns
+    -------
+    method : CGAL or LowRankCGAL
+        The method.
+    tol : float
+        The tolerance.
+    """
+    automatic = method is None
+    if automatic:
+        method = LowRankCGAL() if _suits_low_rank(problem) else CGAL()
+    lowrank = isinstance(method, LowRankCGAL)
+    if tol is None:
+        tol = LOW_RANK_TOL if lowrank else TOL
+    return LowRankCGAL(aim=tol) if automatic and lowrank and tol > 0 else method, tol
+
+
+def _suits_low_rank(problem: Problem) -> bool:
+    """Whether the rows of a factor can keep all constraints, and it fits into memory."""
+    if surface_of(problem)[1] is None:
+        return False
+    X: Any = problem.X
+    rows = -(-X.n // X.team.size)
+    return SWEEP_VECTORS * 8 * rows * first_rank(problem, X.n, None) <= MAX_BYTES
+
+
+def _why(method: CGAL | LowRankCGAL) -> str:
+    if isinstance(method, LowRankCGAL):
+        return "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
+    return "it takes any problem and needs only the oracle of its domain"
+
+
+def _storage(method: Any, n: int, R: int, team: Team, seed: int) -> Storage:
+    if isinstance(method, LowRankCGAL):
+        return Factor()
+    return DistributedSketch(n, R, team=team, seed=seed)
+
+
+def _require_supported(method: Any) -> None:
+    """Raise ProblemError unless ranks can share the method: its x is a factor or a sketch."""
+    if method is None or isinstance(method, LowRankCGAL):
+        return
     keeps_more = not isinstance(method, CGAL) or isinstance(method.eta, Corrective)
     if keeps_more or isinstance(method.sigma, Smoothed):
-        raise ProblemError(
-            "condal.distributed.solve takes condal.CGAL(), without Corrective() and Smoothed(); "
-            f"got {method!r}"
-        )
+        raise ProblemError(f"condal.distributed.solve takes {NAMES}; got {method!r}")
 
 
 def _path_of(checkpoint: PathLike | Checkpoint | None) -> str | None:

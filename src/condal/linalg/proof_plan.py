@@ -12,8 +12,10 @@ import numpy as np
 
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
+from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.work import DENSE_SPEED
+from condal.runtime.consensus import root_value
 
 MIN_SPARSE_SIDE = 1000  # below, a dense proof costs less than planning another one
 MAX_OPERATOR_SIDE = 3000  # of an operator that is multiplied out
@@ -104,16 +106,16 @@ def _savings(degree: float) -> float:
     return MAX_SAVINGS / max(1.0, degree / SPARSE_DEGREE) ** 3
 
 
-def likely_steps(V: Symmetric, slack: float, failure: float) -> int:
+def likely_steps(V: Symmetric, slack: float, failure: float, *, start: Array | None = None) -> int:
     """Return how many Lanczos steps prove a bound that may lose LIKELY_ROOM times the slack.
 
     The proof of a gap mostly has room to lose far more than its slack. The spread of the spectrum
     is estimated from another start than that of the proof, on which the number does not depend.
     """
-    start = np.random.default_rng(V.n).standard_normal(V.n)
+    start = np.random.default_rng(V.n).standard_normal(V.n) if start is None else start
     run = Recurrence(V, start / np.linalg.norm(start), keep=0)
     run.grow_to(SPREAD_STEPS)
-    least, most = run.ends()
+    least, most = root_value(run.ends())
     room = LIKELY_ROOM * slack
     low, high = MIN_LOOK, MAX_PROOF_STEPS
     while low < high:

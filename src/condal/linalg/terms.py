@@ -72,6 +72,11 @@ class Term(ABC):
         """Return T as a term with known entries."""
         return self
 
+    def reordered(self, terms: Iterable[Term]) -> tuple[list[Term], Any] | None:
+        """Return the terms of V, of which T is one, with the rows of each rank in another order,
+        and the order; None unless T has its rows on many ranks."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class SparseTerm(Term):

@@ -69,11 +69,11 @@ def _mixed(key: int, *columns: Any) -> int:
     """Return the sum of the entries, each mixed with its place."""
     words: Words = np.full(columns[0].size, key, dtype=np.uint64)
     for column in columns:
-        words = _mix(words ^ column.view(np.uint64))
+        words = mix(words ^ column.view(np.uint64))
     return int(words.sum(dtype=np.uint64))
 
 
-def _mix(words: Words) -> Words:
+def mix(words: Words) -> Words:
     """Apply a bijection of 64 bits in which each bit depends on all (Steele, Lea, Flood 2014)."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from condal.linalg.images import zeros_of
 from condal.linalg.points import Array
+from condal.linalg.sharding import normals_like, total_rows
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.factored import (
     FactoredLagrangian,
@@ -30,6 +32,7 @@ from condal.methods.lowrank.trust_region import FORCING, first_radius, norm, ste
 from condal.methods.projection.relaxation import FIRST_OMEGA, Sweeps, next_omega
 from condal.methods.state import State
 from condal.runtime.cancellation import time_is_up
+from condal.runtime.consensus import root_value
 
 if TYPE_CHECKING:
     from condal.methods.lowrank.method import LowRankCGAL
@@ -195,7 +198,7 @@ class Rounds:
             return
         image = point.function.layout.product(point.V, refuting)
         point.function.geometry.subtract(image, point.shift, refuting)
-        values, turned = np.linalg.eigh(refuting.T @ image)
+        values, turned = root_value(tuple(np.linalg.eigh(refuting.T @ image)))
         negative = values < 0
         promised = max(-float(values[0]), 0.0) * norm(point.R) ** 2 / scale_of(point)
         grows = promised > SIGNIFICANT * residual_of(point) and self._can_grow()
@@ -233,14 +236,13 @@ class Rounds:
 
     def _grown(self, R: Array, vectors: Array, promised: float) -> Array:
         """Append eigenvectors to R, and random columns where memory allowed too few of them."""
-        n, rank = R.shape
+        n, rank = total_rows(R), R.shape[1]
         most = min(max(2, rank // 2), max_rank(self.problem) - rank)
         known = vectors.shape[1]
         more = max(0, most // 2 - known) if MAX_NEW_NUMBERS // n < most // 2 else 0
-        rng = np.random.default_rng([self.method.seed, known])
-        random = rng.standard_normal((n, more)) / sqrt(n)
+        random = normals_like(R, [self.method.seed, known], more) / sqrt(n)
         new = np.hstack([vectors, random])[:, :most]
-        new *= min(0.3, sqrt(promised)) * norm(R) / sqrt(len(R))
+        new *= min(0.3, sqrt(promised)) * norm(R) / sqrt(n)
         return np.hstack([R, new])
 
     def _shrinkage(self, gap: float) -> float:
@@ -259,7 +261,8 @@ def _inverse(problem: Problem) -> Callable[[Array], Array] | None:
 
 def max_rank(problem: Problem) -> int:
     """More columns than some solution has, and than a local but not global minimum can have."""
-    return ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 2
+    rows = total_rows(zeros_of(problem.A)) + problem.f.M.size
+    return ceil(sqrt(2 * rows)) + 2
 
 
 def first_rank(problem: Problem, n: int, given: int | None) -> int:
@@ -286,6 +289,9 @@ def _accuracy(point: FactorPoint, target: float) -> float:
 
 def _cut(R: Array, least: float) -> Array:
     """R in its principal axes, without those below `least` of the largest; R if all count."""
-    values, vectors = np.linalg.eigh(R.T @ R)
+    values, vectors = root_value(tuple(np.linalg.eigh(R.T @ R)))
     large = values > least * values[-1]
-    return R if large.all() else np.asarray(R @ vectors[:, large])
+    if large.all():
+        return R
+    cut: Array = R @ vectors[:, large]
+    return cut

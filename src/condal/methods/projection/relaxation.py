@@ -44,7 +44,14 @@ class Sweeps:
 
     @classmethod
     def of(cls, C: Symmetric, squares: Array) -> Sweeps | None:
-        """Return the sweeps of a sparse C whose graph has few colours for its size; else None."""
+        """Return the sweeps of a sparse C whose graph has few colours for its size; else None.
+
+        A matrix whose rows are on many ranks brings its own.
+        """
+        own = [matrix.sweeps for matrix in C.sparse if hasattr(matrix, "sweeps")]
+        if own:
+            sharded: Sweeps | None = own[0](squares) if len(C.terms) == 1 else None
+            return sharded
         if not C.factorable:
             return None
         lengths, each = np.sqrt(squares), C.n // squares.size
@@ -94,29 +101,30 @@ class Sweeps:
         for _ in range(sweeps):
             check_cancelled()
             for colour, block in zip(self.rows, self.blocks[dtype], strict=True):
-                _move(unit[colour], (block @ whole).reshape(-1, unit.shape[1]), omega)
+                move_rows(unit[colour], (block @ whole).reshape(-1, unit.shape[1]), omega)
             if time_is_up():
                 break
         out = np.empty(R.shape)
         for rows in block_slices(*R.shape):
             double = unit[rows].astype(np.float64)
-            out[self.order[rows]] = double * (self.lengths[rows] / _sizes(double))
+            out[self.order[rows]] = double * (self.lengths[rows] / row_sizes(double))
         return out.reshape(shape)
 
 
-def _move(rows: Array, pull: Array, omega: float) -> None:
+def move_rows(rows: Array, pull: Array, omega: float) -> None:
     """rows <- rows + omega (best - rows), scaled to length 1; the best rows oppose the pull."""
-    size, kept = _sizes(pull), np.array(1.0 - omega, rows.dtype)
+    size, kept = row_sizes(pull), np.array(1.0 - omega, rows.dtype)
     if not size.all():  # a row without neighbours does not move
         kept = np.where(size > 0.0, kept, kept.dtype.type(1.0))
         size = np.where(size > 0.0, size, np.inf)
     pull *= -omega / size
     rows *= kept
     rows += pull
-    rows /= _sizes(rows)
+    rows /= row_sizes(rows)
 
 
-def _sizes(rows: Array) -> Array:
+def row_sizes(rows: Array) -> Array:
+    """Return the length of each row, as a column."""
     return np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
 
 

@@ -18,7 +18,7 @@ PATIENCE = 300  # seconds, after which ranks are taken to wait for each other fo
 # A rank that waits lets another go on, which may be the one that it waits for.
 ENVIRONMENT = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
-    "PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS.parent))),
+    "PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS.parent, TESTS.parent / "src"))),
 }
 # As root, in a container, and on fewer cores than ranks: what Open MPI refuses unless it is asked.
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")

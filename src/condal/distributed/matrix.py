@@ -73,10 +73,15 @@ class ShardedRows:
 
     def __abs__(self) -> ShardedRows:
         """Return |C|, entry by entry."""
-        positive = copy(self)
-        positive.own = abs(self.own)
-        positive.factor, positive._derived = abs(self.factor), {}
-        return positive
+        return self.with_data(np.abs(self.factor * self.own.data))
+
+    def with_data(self, data: Array) -> ShardedRows:
+        """Return the matrix with these entries of this rank in the places of those of C."""
+        new = copy(self)
+        new.own = sp.csr_array((data, self.own.indices, self.own.indptr), self.own.shape)
+        new.own.has_sorted_indices = True
+        new.factor, new._derived = 1.0, {"reordered": None}
+        return new
 
     def __matmul__(self, v: ShardedArray) -> ShardedArray:
         """Return C v, for a vector or a block of vectors."""
@@ -135,6 +140,17 @@ class ShardedTerm(SparseTerm):
     """A matrix of `ShardedRows`: no process assembles it."""
 
     is_sparse = False
+
+    @property
+    def team(self) -> Team:
+        """The ranks."""
+        team: Team = self.matrix.team
+        return team
+
+    @property
+    def norm(self) -> float:
+        """The Frobenius norm."""
+        return float(self.matrix.norm)
 
     def add_dense(self, out: Array | None) -> Array:
         raise TypeError("the rows of this matrix are on many ranks: no array holds it")

@@ -1,4 +1,4 @@
-"""The pieces of a problem over {x psd : tr x = trace} with constraints on its diagonal.
+"""The pieces of a problem over {x psd : tr x = trace} with constraints on some of its entries.
 
 The ranks hold points and images together; each rank has its rows.
 """
@@ -6,13 +6,15 @@ The ranks hold points and images together; each rank has its rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
+from condal.distributed.edges import Edges
+from condal.distributed.matrix import ShardedTerm
 from condal.distributed.oracle import Slepc
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
@@ -25,6 +27,7 @@ from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.proof_plan import likely_steps
 from condal.linalg.symmetric import Symmetric
+from condal.linalg.terms import Term
 from condal.maps.cost import Cost
 from condal.sets.boxes import Equal
 from condal.smooth.linear import Linear
@@ -133,6 +136,88 @@ class DistributedDiagonal:
         return Symmetric(self.n, diagonal=self.rows * y)
 
 
+@dataclass(frozen=True, eq=False)
+class DistributedEntries:
+    """Ax = rows * (x_ij for the edges ij), for x symmetric n x n; `rows` are those of this rank."""
+
+    n: int
+    edges: Edges
+    rows: Any
+
+    diagonal_rows = None
+    terms = 1
+
+    @property
+    def size(self) -> int:
+        return int(self.rows.size)
+
+    @cached_property
+    def norm(self) -> float:
+        return float(sqrt(0.5) * np.abs(self.rows).max(initial=0.0))
+
+    def scaled(self, rows: Any) -> DistributedEntries:
+        return DistributedEntries(self.n, self.edges, rows * self.rows)
+
+    def zeros(self) -> Any:
+        return np.zeros_like(self.rows)
+
+    def row_norms(self) -> Any:
+        return sqrt(0.5) * np.abs(self.rows)
+
+    def as_matrix(self) -> None:
+        """Return None: no rank could hold it."""
+
+    def __call__(self, x: Point) -> Any:
+        assert isinstance(x, LowRank)
+        return self.rows * self.edges.read(x.U, x.weights)
+
+    def adjoint(self, y: Any) -> Symmetric:
+        return Symmetric(self.n, [ShardedTerm(self.edges.matrix(0.5 * self.rows * y))])
+
+
+@dataclass(frozen=True, eq=False)
+class OnesTerm(Term):
+    """c 1 1', n x n; `ones` are those of this rank."""
+
+    order = 2
+    low_rank = True
+    c: float
+    ones: Any
+    n: int
+
+    @property
+    def team(self) -> Team:
+        """The ranks."""
+        team: Team = self.ones.team
+        return team
+
+    @property
+    def norm(self) -> float:
+        """|c| n."""
+        return abs(self.c) * self.n
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        sums = self.c * v.sum(axis=0)
+        image: Array = self.ones * sums if v.ndim == 1 else self.ones[:, None] * sums
+        return image if out is None else np.add(out, image, out=out)
+
+    def add_dense(self, out: Array | None) -> Array:
+        raise TypeError("the rows of this matrix are on many ranks: no array holds it")
+
+    def scaled(self, c: float) -> OnesTerm:
+        return replace(self, c=c * self.c)
+
+    def diagonal(self) -> Array:
+        diagonal: Array = self.c * self.ones
+        return diagonal
+
+    def absolute_product(self, v: Array) -> Array:
+        return replace(self, c=abs(self.c)).add_product(None, v)
+
+    def roundings(self) -> tuple[int, int]:
+        return 1, 2
+
+
 class DistributedEqual(Equal):
     """K = {b}, where each rank holds its entries of b. It is one piece, which all ranks sum."""
 
@@ -149,19 +234,22 @@ class DistributedEqual(Equal):
 
 
 class DistributedCost(Cost):
-    """Mx = <C, x>, where C is one sparse matrix that all ranks hold together."""
+    """Mx = <C, x>, where C is one term that all ranks hold together."""
+
+    @property
+    def _term(self) -> Any:
+        (term,) = self.C.terms
+        return term
 
     @cached_property
     def norm(self) -> float:
-        (rows,) = self.C.sparse
-        return float(rows.norm)
+        return float(self._term.norm)
 
     def as_matrix(self) -> None:
         """Return None: no rank could hold it."""
 
     def __call__(self, x: Point) -> Any:
-        (rows,) = self.C.sparse
-        return rows.team.agreed(super().__call__(x))  # the sum of the first rank
+        return self._term.team.agreed(super().__call__(x))  # the sum of the first rank
 
     def scaled(self, rows: Any) -> DistributedCost:
         return DistributedCost(self.C.scaled(float(rows[0])))

@@ -26,7 +26,7 @@ from condal.methods.lowrank.factored import surface_of
 from condal.methods.lowrank.method import MAX_BYTES, SWEEP_VECTORS, LowRankCGAL
 from condal.methods.lowrank.rounds import first_rank
 from condal.methods.registry import method_of
-from condal.methods.rules import Corrective, Smoothed
+from condal.methods.rules import Corrective, LineSearch, Smoothed
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result
 from condal.runtime.arguments import require_whole
@@ -35,8 +35,8 @@ from condal.runtime.time_limit import TimeLimit
 from condal.storage.whole import Factor
 from condal.types import Storage
 
-RANK = 10
-TOL = 1e-1
+RANK, TOL = 10, 1e-1  # of CGAL where the diagonal is all that is constrained
+ENTRY_RANK, ENTRY_TOL = 40, 1e-2  # of CGAL for other entries: a lost part of x makes it infeasible
 LOW_RANK_TOL = 1e-3
 NAMES = "condal.CGAL(), without Corrective() and Smoothed(), or condal.methods.LowRankCGAL()"
 
@@ -46,7 +46,7 @@ def solve(
     problem: Problem | Model,
     method: CGAL | LowRankCGAL | str | None = None,
     *,
-    R: int = RANK,
+    R: int | None = None,
     tol: float | None = None,
     max_iters: int | None = None,
     max_seconds: float | None = None,
@@ -68,12 +68,13 @@ def solve(
         A problem with distributed pieces, such as that of `condal.distributed.max_cut`.
     method : CGAL, LowRankCGAL or str, optional
         The method or its name. By default LowRankCGAL where a fixed diagonal is all of A and its
-        vectors fit into memory, as for max-cut; else CGAL.
-    R : int
+        vectors fit into memory, as for max-cut; else CGAL, with line search for theta.
+    R : int, optional
         The rank of the sketch of x, which has n x R numbers on all ranks together; only for CGAL.
+        By default 10 for max-cut and 40 for theta.
     tol : float, optional
         The relative gap, infeasibility and price of infeasibility to prove; by default 1e-3 for
-        LowRankCGAL and 1e-1 for CGAL.
+        LowRankCGAL, 1e-2 for theta and 1e-1 for max-cut by CGAL.
     max_iters, max_seconds : int, float, optional
         Limits. The clock of the first rank counts.
     seed : int
@@ -96,6 +97,7 @@ def solve(
     with team.solving(), ExitStack() as stack:
         _require_supported(given)
         chosen, tol = chosen_method(whole, given, tol)
+        R = default_rank(whole) if R is None else R
         stop, limit = Stop(tol, max_iters, max_seconds), TimeLimit(max_seconds)
         require_whole(seed, "seed", least=0)
         require_whole(R, "R")
@@ -227,11 +229,35 @@ def chosen_method(
     """
     automatic = method is None
     if automatic:
-        method = LowRankCGAL() if _suits_low_rank(problem) else CGAL()
+        method = LowRankCGAL() if _suits_low_rank(problem) else _cgal(problem)
     lowrank = isinstance(method, LowRankCGAL)
     if tol is None:
-        tol = LOW_RANK_TOL if lowrank else TOL
+        tol = LOW_RANK_TOL if lowrank else TOL if _only_diagonal(problem) else ENTRY_TOL
     return LowRankCGAL(aim=tol) if automatic and lowrank and tol > 0 else method, tol
+
+
+def default_rank(problem: Problem) -> int:
+    """Return the rank of the sketch where none is given.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+
+    Returns
+    -------
+    int
+        The number of columns.
+    """
+    return RANK if _only_diagonal(problem) else ENTRY_RANK
+
+
+def _only_diagonal(problem: Problem) -> bool:
+    return problem.A.diagonal_rows is not None
+
+
+def _cgal(problem: Problem) -> CGAL:
+    return CGAL() if _only_diagonal(problem) else CGAL(eta=LineSearch())
 
 
 def _suits_low_rank(problem: Problem) -> bool:

@@ -54,7 +54,7 @@ METHODS: dict[str, NamedMethod] = {
     "cgal-decr": NamedMethod("cgal.CGAL", {"sigma": "Decr"}, CGAL, distributed=True),
     "cgal-ls": NamedMethod("cgal.CGAL", {"eta": "LineSearch"}, CGAL, distributed=True),
     "cgal-fc": NamedMethod("cgal.corrective", options=CGAL),
-    "lowrank": NamedMethod("lowrank.method.LowRankCGAL"),
+    "lowrank": NamedMethod("lowrank.method.LowRankCGAL", distributed=True),
     "accelerated": NamedMethod("accelerated.method.AcceleratedGradient"),
     "newton": NamedMethod("surface.method.LowRankNewton"),
     "splitting": NamedMethod("projection.splitting.Splitting"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import condal
 from condal import distributed
 from condal.distributed.cost import Machine, Size, iteration, memory
 from condal.distributed.engine import engine
@@ -36,7 +37,7 @@ def test_a_product_sends_what_the_halo_holds(model, team):
 
 
 def test_the_memory_of_the_model_is_the_estimate(model):
-    by, found = distributed.estimate(model, 10), memory(size_of(model))
+    by, found = distributed.estimate(model, 10, condal.CGAL()), memory(size_of(model))
     assert set(by) == set(found)
     assert found.pop("halo") <= by.pop("halo")  # at most all edges have an end elsewhere
     assert sum(found.values()) == pytest.approx(sum(by.values()), rel=0.03)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from condal.distributed.edges import Edges
 from condal.distributed.matrix import ShardedRows
 from condal.distributed.oracle import Slepc
 from condal.distributed.sharded_array import ShardedArray
@@ -32,6 +33,8 @@ def shard_words(value: Any) -> Sequence[str] | None:
         begin, _ = value.team.range(total)
         shape = (total, *value.shape[1:])
         return ("rows", str(value.dtype), str(shape), *_sums(value.team, _entries(value, begin)))
+    if isinstance(value, Edges):
+        return ("edges", str(value.count), *_sums(value.entries.team, _sparse(value.entries)))
     if isinstance(value, ShardedRows):
         return ("matrix", str(value.n), repr(value.factor), *_sums(value.team, _sparse(value)))
     return None

@@ -18,8 +18,8 @@ from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.domains.spectral import Spectrahedron
 from condal.linalg.blocked import weighted_squares
-from condal.linalg.eigenvalue_bounds import from_random_start
 from condal.linalg.gradients import Gradient
+from condal.linalg.lanczos_bounds import from_random_start
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric

@@ -43,6 +43,7 @@ CUT_EVERY = 10  # iterations of sweeps
 CUT = 1e-3  # of the largest eigenvalue of x: smaller ones do not belong to the solution
 SIGNIFICANT = 1.0  # ratio of the promised descent to the residual from which R grows
 LACKING = 3.0  # the same ratio, from which a fixed rank is too small
+PERSISTENT = 0.5  # of the promise of the round before: from this on, it does not fall with f
 FRUITLESS = 0.01  # of the promised descent: less means that new columns did not help
 FRESH_STEPS = 4
 SETTLED = 1e-2  # of the target: a residual that new columns reach and no saddle does
@@ -72,6 +73,7 @@ class LowRankState:
     omega: float | None = FIRST_OMEGA  # of the sweeps; None once the trust region has taken over
     mark: tuple[float, int] = (inf, 0)  # a residual of the sweeps, and its age in iterations
     rate: float | None = None  # of the residual per sweep; None before the first of a start
+    promised: float = inf  # the descent that the eigenvectors of the last round promised
 
 
 class Rounds:
@@ -164,7 +166,9 @@ class Rounds:
             lam *= PENALTY_FACTOR
         promised = lowest.promised / scale
         grows = promised > SIGNIFICANT * residual and self._can_grow()
-        lacking = self.method.fixed_rank and promised > LACKING * residual and grows
+        # Where f is curved, the promise may fall with f itself: at a fixed rank, two rounds tell.
+        persists = promised > max(LACKING * residual, PERSISTENT * carry.promised)
+        lacking = self.method.fixed_rank and persists and grows
         grows = grows and not self.method.fixed_rank
         if grows:
             R = self._grown(point.R, lowest.vectors, promised)
@@ -190,6 +194,7 @@ class Rounds:
             hoped=(self.point.value, 0.5 * promised * scale_of(self.point)) if grows else None,
             omega=carry.omega,
             rate=carry.rate or 1.0,
+            promised=promised,
         )
         self.last = lacking or (self.last and not grows and function.settled(self.point))
 

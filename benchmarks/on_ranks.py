@@ -3,7 +3,8 @@
 `mpirun -n 2 python -m benchmarks.on_ranks GRAPH ITERATIONS REPLY`: GRAPH is a file; the first rank
 writes REPLY as JSON. `--alone` runs the rival, `condal.solve`; `--answer` continues to the proof;
 `--short` builds one Krylov space per call of the oracle; `--lobpcg`, `--gd` and `--jd` use other
-solvers of SLEPc.
+solvers of SLEPc. `--lowrank` solves by the low-rank method to a proved gap of 1e-3, on ranks or
+with `--alone`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.storage import Sketch
 
 R = 10
+LOW_RANK_TOL = 1e-3
 KINDS = ("krylovschur", "lobpcg", "jd", "gd")
 EVENTS = ("BVOrthogonalizeV", "BVMultInPlace")
 
@@ -44,6 +46,19 @@ class Clock:
         self.seconds: dict[str, float] = defaultdict(float)
         self.calls: Counter[str] = Counter()
         self._on: set[str] = set()
+        self.flops, self.sent = 0.0, 0.0
+
+    def count(self, rows: type[matrix.ShardedRows]) -> None:
+        """Count the flops and the bytes that products of distributed matrices fetch."""
+        product = rows.__matmul__
+
+        def counted(C: Any, v: Any) -> Any:
+            columns = 1 if v.ndim == 1 else v.shape[1]
+            self.flops += 2.0 * C.nnz * columns
+            self.sent += 8.0 * C.halo.size * columns
+            return product(C, v)
+
+        rows.__matmul__ = counted  # type: ignore[method-assign]
 
     def watch(self, owner: Any, name: str, part: str, *, outside: str = "") -> None:
         """Time a method of a class as a part, except inside calls of the part `outside`."""
@@ -77,7 +92,8 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
     clock = Clock()
     clock.watch(oracle.Slepc, "_solved", "slepc")
     clock.watch(oracle._Shell, "mult", "shell")
-    clock.watch(matrix.ShardedRows, "_product", "rows")
+    clock.count(matrix.ShardedRows)
+    clock.watch(matrix.ShardedRows, "__matmul__", "rows")
     clock.watch(Symmetric, "__matmul__", "maps", outside="slepc")
     clock.watch(distributed.DistributedSketch, "move", "sketch")
     for name in ("sums", "largest", "gathered", "agreed"):
@@ -87,15 +103,16 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
     say = _noting(rows, clock, None if "--answer" in options else iterations)
     answer: dict[str, Any] = {}
     try:
-        result = distributed.solve(model, R=R, tol=1e-9, max_iters=iterations, callback=say)
+        limits: dict[str, Any] = {"tol": 1e-9, "max_iters": iterations}
+        result = distributed.solve(model, condal.CGAL(), R=R, callback=say, **limits)
         answer = {"objective": result.objective, "bound": result.bound}
     except Enough:
         pass
     memory = team.largest(float(peak()))
     nnz = int(team.sum(float(model.block.nnz))) + model.n
-    halo = team.largest(float(model.cost._halo.columns.size - model.block.shape[0]))
+    halo = team.largest(float(model.cost.halo.size))
     size = Size(model.n, nnz, R=R, ranks=team.size, basis=own.engine.basis)
-    estimate = sum(distributed.estimate(model, R).values())
+    estimate = sum(distributed.estimate(model, R, condal.CGAL()).values())
     if team.rank:
         return None
     return {
@@ -130,6 +147,40 @@ def alone(graph: str, iterations: int) -> dict[str, Any]:
     return {**_means(rows), "peak_mb": peak() / 1e6}
 
 
+def low_rank(graph: str, *, on_ranks: bool) -> dict[str, Any] | None:
+    """Solve to LOW_RANK_TOL by the low-rank method; None on other ranks than the first."""
+    if not on_ranks:
+        model: Any = condal.problems.max_cut(condal.read_graph(graph))
+        return _solved(lambda: condal.solve(model, tol=LOW_RANK_TOL))
+    team = distributed.Team()
+    model = distributed.read_max_cut(graph, team)
+    team.comm.Barrier()
+    record = _solved(lambda: distributed.solve(model, tol=LOW_RANK_TOL))
+    parts = distributed.estimate(model)
+    record["peak_mb"] = team.largest(record["peak_mb"])
+    record["cpu_seconds"] = team.sum(record["cpu_seconds"])
+    record["estimate_mb"] = sum(parts.values()) / 1e6
+    return None if team.rank else record
+
+
+def _solved(solve: Callable[[], Any]) -> dict[str, Any]:
+    """Return the time of a solve, from the model to the proof, and its answer."""
+    began, before = time.perf_counter(), time.process_time()
+    result = solve()
+    return {
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time() - before,
+        "iterations": result.iterations,
+        "products": result.matvecs,
+        "status": result.status.name,
+        "method": result.method,
+        "objective": result.objective,
+        "bound": result.bound,
+        "gap": result.gap,
+        "peak_mb": peak() / 1e6,
+    }
+
+
 def _noting(rows: list[dict[str, float]], clock: Clock, last: int | None) -> Callable[[Any], None]:
     def say(row: Any) -> None:
         rows.append(
@@ -140,7 +191,7 @@ def _noting(rows: list[dict[str, float]], clock: Clock, last: int | None) -> Cal
                 "bound": row.bound,
                 **{f"{part}_seconds": value for part, value in clock.seconds.items()},
                 **{f"{part}_calls": value for part, value in clock.calls.items()},
-                **_events(),
+                **_events(clock),
             }
         )
         if row.k == last:
@@ -149,19 +200,17 @@ def _noting(rows: list[dict[str, float]], clock: Clock, last: int | None) -> Cal
     return say
 
 
-def _events() -> dict[str, float]:
-    """Return the counters of PETSc."""
+def _events(clock: Clock) -> dict[str, float]:
+    """Return the flops and the bytes sent by products of the matrix, and what SLEPc counts."""
     if "petsc4py" not in sys.modules:
         return {}
     PETSc = engine().PETSc
-    names = (*EVENTS, "MatMult", "VecScatterBegin", "EPSSolve")
-    events = {name: PETSc.Log.Event(name).getPerfInfo() for name in names}
+    events = {name: PETSc.Log.Event(name).getPerfInfo() for name in (*EVENTS, "EPSSolve")}
     times = {f"{name}_seconds": info["time"] for name, info in events.items()}
     return {
         **times,
-        "flops": events["MatMult"]["flops"],
-        "messages": events["VecScatterBegin"]["numMessages"],
-        "sent": events["VecScatterBegin"]["messageLength"],
+        "flops": clock.flops,
+        "sent": clock.sent,
         "reductions": events["EPSSolve"]["numReductions"],
         "slepc_flops": events["EPSSolve"]["flops"],
         "slepc_messages": events["EPSSolve"]["numMessages"],
@@ -183,7 +232,11 @@ def main() -> None:
     options = [word for word in sys.argv if word.startswith("--")]
     graph, count, reply = [word for word in sys.argv[1:] if not word.startswith("--")]
     iterations = int(count)
-    record = alone(graph, iterations) if "--alone" in options else ranks(graph, iterations, options)
+    by_itself = "--alone" in options
+    if "--lowrank" in options:
+        record = low_rank(graph, on_ranks=not by_itself)
+    else:
+        record = alone(graph, iterations) if by_itself else ranks(graph, iterations, options)
     if record is not None:
         Path(reply).write_text(json.dumps(record), encoding="utf-8")
 

@@ -10,6 +10,7 @@ from condal.distributed.cost import Size, iteration, memory, seconds
 from condal.distributed.machine import Machine
 
 OUTSIDE, WEAK = 0.10, 1.3  # the targets
+TWO_RANKS, ONE_RANK = 0.65, 1.3  # of the low-rank method: time over that of one rank, of no MPI
 
 
 def page(rows: list[dict[str, Any]]) -> str:
@@ -17,11 +18,13 @@ def page(rows: list[dict[str, Any]]) -> str:
     short = [row for row in rows if row["how"] == "short"]
     plain = [row for row in rows if row["how"] == "plain"]
     answers = [row for row in rows if row["how"] == "answer"]
+    lowrank = [row for row in rows if row["how"] == "lowrank"]
     text = [
         "# Max-cut on ranks",
         "",
         "Random graphs of average degree 4 and tori of degree 4, R = 10. Each rank has one thread; "
-        "the machine has 2 cores, which 4 ranks share. Plain runs are what a user gets. Short runs "
+        "the machine has 2 cores, which 4 ranks share. The low-rank method solves to a proved gap "
+        "of 1e-3; what follows it is CGAL. Plain runs are CGAL as a user gets it. Short runs "
         "ask for so little accuracy that SLEPc builds one Krylov space per call of the oracle: all "
         "iterations make the same, minimal number of products, and the remaining work has its "
         "largest share. Times of short runs are those of the fastest iteration after the first; "
@@ -31,7 +34,18 @@ def page(rows: list[dict[str, Any]]) -> str:
         "",
         "## Figures",
         "",
+        *_low_rank_figures(lowrank),
         *_figures(plain, short, answers),
+        "",
+        "## The low-rank method to a proved gap of 1e-3",
+        "",
+        *_table(
+            ("n", "ranks", "s", "CPU s", "iterations", "products", "gap", "status", *WHERE),
+            map(_low_rank, lowrank),
+        ),
+        "",
+        "Seconds from the model in memory to the proof. CPU seconds are those of all ranks "
+        "together; a rank that waits for another is busy.",
         "",
         "## Short runs: one Krylov space per call of the oracle, the fewest products",
         "",
@@ -75,7 +89,7 @@ def page(rows: list[dict[str, Any]]) -> str:
         "",
         "x is the model's figure over the measured one: seconds in total, for the products "
         "(including the shell), for SLEPc's other work and for the rest; flops of the products, "
-        "bytes sent and halo as counted by PETSc; peak memory.",
+        "bytes fetched and halo as counted; peak memory.",
         "",
         "## The machine, as measured with each run",
         "",
@@ -135,6 +149,31 @@ def _plain(row: dict[str, Any]) -> list[str]:
     return [f"{row['n']:,}", f"{row['ranks'] or 'no MPI'}", *shown, share, *_where(row)]
 
 
+def _low_rank(row: dict[str, Any]) -> list[str]:
+    times = f"{row['seconds']:.3g}", f"{row['cpu_seconds']:.3g}"
+    work = f"{row['iterations']}", f"{row['products']:,}", f"{row['gap']:.1e}"
+    ranks = f"{row['ranks'] or 'no MPI'}"
+    return [f"{row['n']:,}", ranks, *times, *work, row["status"].lower(), *_where(row)]
+
+
+def _low_rank_figures(rows: list[dict[str, Any]]) -> Iterable[str]:
+    by = {(row["n"], row["ranks"]): row["seconds"] for row in rows}
+    for n in sorted({row["n"] for row in rows}):
+        for a, b, target, what in (
+            (2, 1, TWO_RANKS, "2 ranks take {:.2f} times as long as 1"),
+            (1, 0, ONE_RANK, "1 rank takes {:.2f} times as long as a process without MPI"),
+        ):
+            if (n, a) in by and (n, b) in by:
+                ratio = by[n, a] / by[n, b]
+                verdict = f"target {target}: {_verdict(ratio <= target)}"
+                yield f"* Low-rank method, random graph of {n:,} vertices: {what.format(ratio)}"
+                yield f"  ({verdict})."
+        if (n, 2) in by and (n // 2, 1) in by:
+            ratio = by[n, 2] / by[n // 2, 1]
+            yield f"* Weak scaling of the low-rank method, {n // 2:,} rows per rank: 2 ranks take"
+            yield f"  {ratio:.2f} times as long as 1 (target {WEAK}: {_verdict(ratio <= WEAK)})."
+
+
 def _answer(row: dict[str, Any]) -> list[str]:
     total = row["products"] * (row["iterations"] - 1)
     shown = f"{row['iterations']}", f"{total:.0f}"
@@ -165,7 +204,7 @@ def _model(row: dict[str, Any]) -> list[str]:
         (by["orthogonalisation"], inner),
         (by["vectors"] + by["sketch"] + by["sums"], rest),
         (work["products"].flops - shell, row["flops"]),
-        (work["products"].sent, row["sent"] / 2),  # PETSc also counts received bytes
+        (work["products"].sent, row["sent"]),
         (size.fetched, row["halo"]),
         (sum(memory(size).values()), 1e6 * row["peak_mb"]),
     )

@@ -16,6 +16,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.guarded import Products
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
+from condal.linalg.sharding import total_rows
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
 from condal.maps.user import as_map
@@ -214,7 +215,10 @@ class Problem:
     def fixed_diagonal(self) -> Array | None:
         """The diagonal of every feasible x, if Ax = d diag(x) = b is all of A; else None."""
         d, b, n = self.A.diagonal_rows, self.h.fixed, getattr(self.X, "n", None)
-        return None if d is None or b is None or d.size != n else np.asarray(b / d)
+        if d is None or b is None or total_rows(d) != n:
+            return None
+        diagonal: Array = b / d
+        return diagonal
 
     def objective(self, x: Any) -> float:
         """Return the user's objective at x, a point of X or the x of a result."""

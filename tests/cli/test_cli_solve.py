@@ -416,13 +416,29 @@ def test_options_of_another_application(name, option, owners):
     assert f"--as {name} does not take it" in error
 
 
+def test_an_option_of_an_application_needs_the_application():
+    error = refused("solve", "k-means.txt", "--clusters", "2")
+    assert "--clusters belongs to --as k-means; say what FILE is with --as" in error
+
+
+def test_a_misspelt_application_is_named_before_its_options():
+    error = refused("solve", "k-means.txt", "--as", "kmeans", "--clusters", "2")
+    assert "'kmeans' is not one of" in error
+    assert "(did you mean k-means?)" in error
+
+
+@pytest.mark.parametrize(("name", "k"), [("k-means", "2"), ("communities", "2")])
+def test_k_is_short_for_the_number_of_parts(name, k):
+    assert run("solve", f"{name}.txt", "--as", name, "-k", k, "--quiet").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (("k-means.txt", "--as", "k-means"), "Missing option '--clusters'"),
         (("k-means.txt", "--as=k-means"), "; see condal solve --as k-means --help\n"),
         (("theta.txt", "--as", "thet"), "; see condal solve --help\n"),
-        (("k-means.txt", "--as", "k-means", "--clusters", "0"), "'--clusters': 0 is not in the"),
+        (("k-means.txt", "--as", "k-means", "--clusters", "0"), "'-k': 0 is not in the range"),
         (("k-means.txt", "--as", "k-means", "--clusters", "7"), "k must be"),
         (("theta.txt", "--as", "theta", "--trials", "0"), "'--trials'"),
         (("theta.txt", "--as", "theta", "--nonsense"), "No such option"),

@@ -1,6 +1,8 @@
-"""Max-cut on ranks, with a checkpoint after every iteration; one rank may be killed, or all go on.
+"""A solve on ranks, with a checkpoint after every iteration; one rank may be killed, or all go on.
 
-    solving.py FOLDER GRAPH ITERATIONS [KILLED WHEN]
+    solving.py WHAT FOLDER GRAPH ITERATIONS [KILLED WHEN]
+
+WHAT is max-cut by CGAL, "cgal", or by the low-rank method, "lowrank", or "theta".
 
 A folder that is there is gone on from. The rank KILLED kills itself when it comes to write the
 checkpoint of the 6th iteration: before its own part, after it, before the manifest, or after it.
@@ -42,9 +44,10 @@ def dying(function, when: str):
 
 
 def main() -> None:
-    where, graph, iterations, *killed = sys.argv[1:]
-    team = distributed.Team()
-    model = distributed.read_max_cut(graph, team)
+    what, where, graph, iterations, *killed = sys.argv[1:]
+    team, method = distributed.Team(), "cgal-ls" if what == "theta" else what
+    read = distributed.read_theta if what == "theta" else distributed.read_max_cut
+    model = read(graph, team)
     if killed and team.rank == int(killed[0]):
         when, name = killed[1].split()
         setattr(folder, name, dying(getattr(folder, name), when))
@@ -52,8 +55,8 @@ def main() -> None:
         left = int(iterations) - read_about(where)["k"]
         result = distributed.resume(where, model, max_iters=left, every_seconds=0.0)
     else:
-        options = {"tol": 1e-9, "R": 4, "max_iters": int(iterations)}
-        result = distributed.solve(model, checkpoint=where, every_seconds=0.0, **options)
+        options = {"tol": 0.0, "R": 4, "max_iters": int(iterations)}
+        result = distributed.solve(model, method, checkpoint=where, every_seconds=0.0, **options)
     if team.rank == 0:
         found = {"k": len(result.history), "objective": result.objective, "bound": result.bound}
         print(json.dumps({**found, "status": result.status.name}))

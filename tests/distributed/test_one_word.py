@@ -16,13 +16,14 @@ pytestmark = ranks.needed
     [
         (("--as", "max-cut", "--json", "no/where.json"), "cannot be written"),
         (("--as", "max-cut", "--json", "-", "--out", "-"), "only one of --json and --out"),
-        (("--as", "theta"), "--distributed is for --as max-cut"),
+        (("--as", "communities"), "--distributed is for --as max-cut and --as theta"),
+        (("--as", "theta", "--complement"), "--distributed does not take --complement"),
         (("--as", "max-cut", "--save", "kept"), "--distributed does not take --save"),
         (("--as", "max-cut", "--watch"), "--distributed does not take --watch"),
-        (("--as", "max-cut", "--method", "lowrank"), "--distributed takes --method auto, cgal"),
+        (("--as", "max-cut", "--method", "newton"), "--distributed takes --method auto, cgal"),
         (("--as", "max-cut", "--max-memory", "1MB"), "max_memory is 1 MB per rank"),
     ],
-    ids=["json", "stdout", "as", "save", "watch", "method", "memory"],
+    ids=["json", "stdout", "as", "complement", "save", "watch", "method", "memory"],
 )
 def test_it_is_said_once_and_all_end(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -15,6 +15,8 @@ from benchmarks.ranks_page import outside, page
 
 pytestmark = ranks.needed
 
+LOW_RANK = ((1500, 0), (1500, 1), (3000, 1), (3000, 2))
+
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
@@ -24,6 +26,7 @@ def rows(tmp_path_factory):
         *(benchmark.Case("torus", count * each, count, "short", 3) for count in (1, 2)),
         *(benchmark.Case("random", each, count, "answer", 3) for count in (1, 2)),
         benchmark.Case("random", each, 0, "plain", 3),
+        *(benchmark.Case("random", n, count, "lowrank", 0) for n, count in LOW_RANK),
     ]
     return [benchmark.run(case, folder) for case in cases]
 
@@ -47,8 +50,20 @@ def test_the_answers_of_ranks_agree(rows):
     assert two["bound"] == pytest.approx(one["bound"], rel=1e-9)
 
 
+def test_low_rank_runs_are_solved_alike(rows):
+    plain, single, one, two = (row for row in rows if row["how"] == "lowrank")
+    assert {row["status"] for row in (plain, single, one, two)} == {"SOLVED"}
+    assert {row["method"] for row in (plain, single, one, two)} == {"lowrank"}
+    assert single["objective"] == pytest.approx(plain["objective"], rel=1e-3)
+    assert two["objective"] == pytest.approx(one["objective"], rel=1e-9)
+    assert two["peak_mb"] < two["estimate_mb"]
+
+
 def test_the_page_has_a_line_for_each(rows):
     text = page(rows)
     assert "| torus | 3,000 | 2 | 25.0 |" in text
     assert "| 1,500 | no MPI |" in text
     assert "Weak scaling, torus graph, 1,500 rows per rank" in text
+    assert "random graph of 3,000 vertices: 2 ranks take" in text
+    assert "random graph of 1,500 vertices: 1 rank takes" in text
+    assert "Weak scaling of the low-rank method, 1,500 rows per rank: 2 ranks take" in text

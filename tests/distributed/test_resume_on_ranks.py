@@ -30,8 +30,9 @@ def graph(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone(graph, tmp_path_factory):
-    """What a solve that nobody disturbs comes to."""
-    return solved(2, tmp_path_factory.mktemp("alone") / "run", graph)
+    """What solves that nobody disturbs come to."""
+    folder = tmp_path_factory.mktemp("alone")
+    return {what: solved(2, what, folder / what, graph) for what in ("cgal", "lowrank", "theta")}
 
 
 def solved(count: int, *words: object) -> dict[str, object]:
@@ -41,19 +42,22 @@ def solved(count: int, *words: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("killed", "when", "then"),
+    ("what", "killed", "when", "then"),
     [
-        (1, "before write_part", 2),
-        (2, "after write_part", 1),
-        (0, "before put", 4),
+        ("cgal", 1, "before write_part", 2),
+        ("cgal", 2, "after write_part", 1),
+        ("cgal", 0, "before put", 4),
+        ("lowrank", 0, "before put", 1),
+        ("lowrank", 2, "before write_part", 4),
+        ("theta", 1, "after write_part", 2),
     ],
 )
-def test_a_solve_goes_on_where_a_rank_was_killed(killed, when, then, graph, alone, tmp_path):
+def test_a_solve_goes_on_where_a_rank_was_killed(what, killed, when, then, graph, alone, tmp_path):
     folder = tmp_path / "run"
-    ended = ranks.run(3, SOLVING, folder, graph, ITERATIONS, killed, when)
+    ended = ranks.run(3, SOLVING, what, folder, graph, ITERATIONS, killed, when)
     assert ended.returncode != 0
     assert f"signal {int(signal.SIGKILL)}" in ended.stdout + ended.stderr
-    found = solved(then, folder, graph)
-    assert (found["k"], found["status"]) == (alone["k"], alone["status"])
-    assert found["objective"] == pytest.approx(alone["objective"], rel=1e-6)
-    assert found["bound"] == pytest.approx(alone["bound"], rel=1e-6)
+    resumed, whole = solved(then, what, folder, graph), alone[what]
+    assert (resumed["k"], resumed["status"]) == (whole["k"], whole["status"])
+    assert resumed["objective"] == pytest.approx(whole["objective"], rel=1e-6)
+    assert resumed["bound"] == pytest.approx(whole["bound"], rel=1e-6)

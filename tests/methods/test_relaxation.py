@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from condal.linalg.lifting import complex_vectors, real_vectors
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
-from condal.methods.projection.relaxation import MAX_OMEGA, Sweeps, _move, colouring, next_omega
+from condal.methods.projection.relaxation import MAX_OMEGA, Sweeps, colouring, move_rows, next_omega
 from known import random_graph, torus
 
 rng = np.random.default_rng(11)
@@ -109,7 +109,7 @@ def test_sweeps_reach_a_point_without_a_gradient(monkeypatch):
 
 def test_a_row_that_nothing_pulls_stays():
     rows = np.array([[0.6, 0.8], [1.0, 0.0]])
-    _move(rows, np.array([[0.0, 0.0], [0.0, 3.0]]), 1.0)
+    move_rows(rows, np.array([[0.0, 0.0], [0.0, 3.0]]), 1.0)
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, -1.0]])
 
 

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from condal.cli.application import Application, Chosen
 from condal.cli.session import Outputs
 from condal.errors import FormatError, ProblemError
 from condal.methods import registry
 
+APPLICATIONS = ("max-cut", "theta")
 SILENT = Outputs(None, None, None, overwrite=False, port=None, quiet=True)
 # Environment variables with the number of processes and the rank: Open MPI, MPICH and others.
 WORLD = (("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
@@ -39,8 +41,9 @@ def on_ranks(
     team = distributed.Team()
     if team.rank:
         sys.stdout = sys.stderr = StringIO()  # discarded
-    if application.name != "max-cut":
-        raise ProblemError(f"--distributed is for --as max-cut; got --as {application.name}")
+    if application.name not in APPLICATIONS:
+        names = " and ".join(f"--as {name}" for name in APPLICATIONS)
+        raise ProblemError(f"--distributed is for {names}; got --as {application.name}")
     if method not in VARIANTS:
         raise ProblemError(f"--distributed takes --method {', '.join(VARIANTS)}; got {method}")
     if outputs.folder is not None:
@@ -57,15 +60,19 @@ def on_ranks(
 
     def build(file: str, chosen: Chosen) -> Any:
         with team.solving():
-            model = distributed.read_max_cut(file, team)
-            memory = distributed.describe_memory(model, R)  # a collective call: every rank makes it
+            if application.name == "max-cut":
+                model: Any = distributed.read_max_cut(file, team)
+            else:
+                model = _theta_task(file, team, chosen)
+            # A collective call: every rank makes it.
+            memory = distributed.describe_memory(_graph(model), R, registry.method_of(method))
             if chosen["say"] is not None:
                 chosen["say"](memory)
         return model
 
     def solve(model: Any, method: Any, **options: Any) -> Any:
         del options["storage"]
-        distributed.require_memory(model, R, options.pop("max_memory"))
+        distributed.require_memory(_graph(model), R, options.pop("max_memory"), method)
         return distributed.solve(model, method, R=R, **options)
 
     def answer(model: Any, result: Any, chosen: Chosen) -> Any:
@@ -82,6 +89,23 @@ def on_ranks(
         resume_command=f"mpirun -n {team.size} condal resume",
     )
     return on_team, SILENT if team.rank else outputs
+
+
+def _theta_task(file: str, team: Any, chosen: Chosen) -> Any:
+    """Return the task of `--as theta` on ranks, whose vertices are numbered from 1."""
+    from condal import distributed
+    from condal.cli.applications.theta import Task
+
+    for option in ("plus", "complement"):
+        if chosen[option]:
+            raise ProblemError(f"--distributed does not take --{option}: x is never stored whole")
+    model = distributed.read_theta(file, team)
+    return Task(model, False, np.arange(1, model.n + 1))
+
+
+def _graph(model: Any) -> Any:
+    """Return the model of a graph behind a task."""
+    return getattr(model, "model", model)
 
 
 def refuse_crowd(advice: str) -> None:
@@ -121,19 +145,20 @@ def folder_reader(file: str) -> Callable[[str], dict[str, Any]] | None:
     return read_about
 
 
-def tol_of(context: click.Context, tol: float) -> float:
+def tol_of(context: click.Context, tol: float, kind: str, method: str) -> float:
     """Return --tol if it was typed, else the default of distributed solves."""
-    from condal.distributed import TOL
+    from condal.distributed import ENTRY_TOL, LOW_RANK_TOL, TOL
 
-    typed = context.get_parameter_source("tol") is click.core.ParameterSource.COMMANDLINE
-    return tol if typed else TOL
+    if context.get_parameter_source("tol") is click.core.ParameterSource.COMMANDLINE:
+        return tol
+    if kind != "max-cut":
+        return ENTRY_TOL
+    return LOW_RANK_TOL if method in (registry.AUTOMATIC, "lowrank") else TOL
 
 
-def _sketch_size(storage: str) -> int:
-    """Return the R of sketch:R."""
-    from condal.distributed import RANK
-
+def _sketch_size(storage: str) -> int | None:
+    """Return the R of sketch:R; None if it is left to the solve."""
     kind, _, R = storage.partition(":")
     if kind not in ("auto", "sketch"):
         raise ProblemError(f"--distributed keeps a sketch: --storage sketch:R; got {storage}")
-    return int(R) if R else RANK
+    return int(R) if R else None

@@ -146,7 +146,7 @@ class Solve(ApplicationCommand):
 @click.option(
     "--distributed",
     is_flag=True,
-    help="Solve on all ranks that mpirun or srun started; --tol defaults to 1e-1.",
+    help="Solve on all ranks that mpirun or srun started: --as max-cut and --as theta.",
 )
 @output_options
 @click.pass_context
@@ -183,7 +183,7 @@ def solve(
     limit = TimeLimit(max_seconds)
     application = APPLICATIONS[kind]
     if distributed:
-        settings["tol"] = ranks.tol_of(context, tol)
+        settings["tol"] = ranks.tol_of(context, tol, kind, method)
         application, outputs = ranks.on_ranks(application, outputs, method, storage)
     else:
         ranks.refuse_crowd("add --distributed, or start it once")

@@ -9,8 +9,14 @@ from condal.distributed.memory import require_memory as require_memory
 from condal.distributed.reading import read_rows as read_rows
 from condal.distributed.sharded_array import ShardedArray as ShardedArray
 from condal.distributed.sketch import DistributedSketch as DistributedSketch
-from condal.distributed.solving import RANK as RANK
+from condal.distributed.solving import ENTRY_TOL as ENTRY_TOL
+from condal.distributed.solving import LOW_RANK_TOL as LOW_RANK_TOL
 from condal.distributed.solving import TOL as TOL
+from condal.distributed.solving import chosen_method as chosen_method
+from condal.distributed.solving import default_rank as default_rank
 from condal.distributed.solving import resume as resume
 from condal.distributed.solving import solve as solve
 from condal.distributed.team import Team as Team
+from condal.distributed.theta import DistributedTheta as DistributedTheta
+from condal.distributed.theta import read_theta as read_theta
+from condal.distributed.theta import theta as theta

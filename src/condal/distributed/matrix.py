@@ -1,61 +1,69 @@
-"""Sparse symmetric matrices whose rows are owned by ranks, and the halos of their products."""
+"""Sparse symmetric matrices whose rows are owned by ranks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from condal.distributed.engine import engine
+from condal.distributed.halo import with_halo
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices
+from condal.linalg.symmetric import MIN_REORDERED_SIDE
+from condal.linalg.terms import DiagonalTerm, SparseTerm, Term
+
+if TYPE_CHECKING:
+    from condal.distributed.sweeps import DistributedSweeps
+
+MAX_COLUMNS = 32  # whose halo is fetched at once: it may have as many rows as the matrix
 
 
 class ShardedRows:
-    """C, n x n, or a multiple of it: each rank holds its own rows as a PETSc matrix.
+    """C, n x n, or a multiple of it: each rank holds its own rows.
 
-    `block` is the rows of this rank as a CSR array of n columns. PETSc's own distributed matrices
-    store the columns of this rank and those of the others separately. If rows have few entries, to
-    pass over them twice takes longer than the communication that it hides. Here the halo of v is
-    fetched first, and then there is one product.
+    `block` is the rows of this rank as a CSR array of n columns. They are stored with the columns
+    of this rank first and then those of the halo, so one product follows each fetch: with few
+    entries in a row, to pass over the rows twice takes longer than the communication that it hides.
     """
 
     def __init__(self, block: Any, team: Team) -> None:
-        PETSc, n = engine().PETSc, int(block.shape[1])
+        n = int(block.shape[1])
         begin, end = team.range(n)
         with team.together():
-            _require_rows(block, end - begin, np.iinfo(PETSc.IntType).max)
-        PETSc.garbage_cleanup(team.comm)  # PETSc keeps matrices that all ranks have dropped
-        own, self._halo = with_halo(block, team)
-        arrays = (own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType))
-        data = np.asarray(own.data, dtype=np.float64)
-        self._mat = PETSc.Mat().createAIJ(own.shape, csr=(*arrays, data), comm=PETSc.COMM_SELF)
+            _require_rows(block, end - begin)
+        own, self.halo = with_halo(block, team)
+        self.own = sp.csr_array((np.asarray(own.data, np.float64), own.indices, own.indptr))
+        self.own.resize(own.shape)
+        self.own.sort_indices()
         self.n, self.team, self.factor = n, team, 1.0
-        self.nnz = int(own.nnz)  # of this rank
-        self._from, self._to = self._mat.createVecs()
+        self._derived: dict[str, Any] = {}  # of the entries without the factor
+
+    @property
+    def nnz(self) -> int:
+        """The number of entries of this rank."""
+        return int(self.own.nnz)
 
     @property
     def norm(self) -> float:
         """|C|_F."""
-        return abs(self.factor) * self._unscaled_norm
+        norms = np.array(self.team.gathered(stable_norm(self.own.data)))
+        return abs(self.factor) * stable_norm(norms)
 
-    @cached_property
-    def _unscaled_norm(self) -> float:
-        own = float(self._mat.norm(engine().PETSc.NormType.FROBENIUS))
-        return stable_norm(np.array(self.team.gathered(own)))
+    def diagonal(self) -> ShardedArray:
+        """Return diag C."""
+        return ShardedArray(self.factor * self.own.diagonal(), self.team)
 
     def entries(self) -> tuple[Indices, Indices, Array]:
         """Return the rows, columns and values of this rank's entries of C without the factor."""
-        pointers, places, values = self._mat.getValuesCSR()
         begin, end = self.team.range(self.n)
-        rows = np.repeat(np.arange(begin, end), np.diff(pointers))
-        return rows, self._halo.columns[places], np.asarray(values, dtype=np.float64)
+        rows = np.repeat(np.arange(begin, end), np.diff(self.own.indptr))
+        return rows, self.halo.columns[self.own.indices], self.own.data
 
     def __rmul__(self, c: float) -> ShardedRows:
         """Return c C, which shares the entries of C."""
@@ -63,90 +71,120 @@ class ShardedRows:
         scaled.factor = c * self.factor
         return scaled
 
-    def __matmul__(self, v: ShardedArray) -> ShardedArray:
-        """Return C v, for a vector or a few columns."""
-        if v.ndim == 1:
-            return ShardedArray(self._product(np.ascontiguousarray(v.local)), self.team)
-        columns = [self._product(np.ascontiguousarray(column)) for column in v.local.T]
-        return ShardedArray(np.column_stack(columns), self.team)
+    def __abs__(self) -> ShardedRows:
+        """Return |C|, entry by entry."""
+        return self.with_data(np.abs(self.factor * self.own.data))
 
-    def _product(self, local: Array) -> Array:
-        out = np.empty(local.size)
-        self._from.placeArray(self._halo.fetch(local))
-        self._to.placeArray(out)
-        try:
-            self._mat.mult(self._from, self._to)
-        finally:
-            self._from.resetArray()
-            self._to.resetArray()
+    def with_data(self, data: Array) -> ShardedRows:
+        """Return the matrix with these entries of this rank in the places of those of C."""
+        new = copy(self)
+        new.own = sp.csr_array((data, self.own.indices, self.own.indptr), self.own.shape)
+        new.own.has_sorted_indices = True
+        new.factor, new._derived = 1.0, {"reordered": None}
+        return new
+
+    def __matmul__(self, v: ShardedArray) -> ShardedArray:
+        """Return C v, for a vector or a block of vectors."""
+        local = v.local
+        if local.ndim == 1:
+            out = self.own @ self.halo.fetch(np.ascontiguousarray(local))
+        elif self.team.size == 1:
+            out = self.own @ local
+        else:
+            out = np.empty(local.shape)
+            for first in range(0, local.shape[1], MAX_COLUMNS):
+                some = slice(first, first + MAX_COLUMNS)
+                out[:, some] = self.own @ self.halo(local[:, some])
         if self.factor != 1.0:
             out *= self.factor
-        return out
+        return ShardedArray(out, self.team)
+
+    def reordered(self) -> tuple[ShardedRows, ShardedArray] | None:
+        """Return C with the rows of each rank in an order that brings neighbours together, and this
+        order; None where that would not help."""
+        if "reordered" not in self._derived:
+            self._derived["reordered"] = self._reordered()
+        if self._derived["reordered"] is None:
+            return None
+        rows, order = self._derived["reordered"]
+        return self.factor * rows, order
+
+    def _reordered(self) -> tuple[ShardedRows, ShardedArray] | None:
+        own, (begin, end) = self.own, self.team.range(self.n)
+        if self.n // self.team.size < MIN_REORDERED_SIDE:
+            return None
+        order = local_order(own)
+        numbers = np.empty_like(order)
+        numbers[order] = np.arange(begin, end)
+        columns = self.halo(numbers)[own.indices]
+        rows = sp.csr_array((own.data, columns, own.indptr), (end - begin, self.n))
+        return ShardedRows(sp.csr_array(rows[order]), self.team), ShardedArray(order, self.team)
+
+    def sweeps(self, squares: ShardedArray) -> DistributedSweeps | None:
+        """Return the sweeps over the rows of a factor; see `Sweeps.of`."""
+        from condal.distributed.sweeps import DistributedSweeps
+
+        return DistributedSweeps.of(self, squares)
 
 
-def _require_rows(block: Any, rows: int, most: int) -> None:
-    """Raise ProblemError unless it is a finite CSR block of `rows` rows that PETSc can index."""
+def local_order(own: Any) -> Indices:
+    """Return the order of the rows of a rank that brings neighbours together."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    rows = own.shape[0]
+    square = sp.csr_matrix(own[:, :rows]) if own.shape[1] > rows else sp.csr_matrix(own)
+    return reverse_cuthill_mckee(square, symmetric_mode=True).astype(np.int64)
+
+
+class ShardedTerm(SparseTerm):
+    """A matrix of `ShardedRows`: no process assembles it."""
+
+    is_sparse = False
+
+    @property
+    def team(self) -> Team:
+        """The ranks."""
+        team: Team = self.matrix.team
+        return team
+
+    @property
+    def norm(self) -> float:
+        """The Frobenius norm."""
+        return float(self.matrix.norm)
+
+    def add_dense(self, out: Array | None) -> Array:
+        raise TypeError("the rows of this matrix are on many ranks: no array holds it")
+
+    def diagonal(self) -> Array:
+        diagonal: Any = self.matrix.diagonal()
+        return diagonal
+
+    def absolute_product(self, v: Array) -> Array:
+        product: Any = abs(self.matrix) @ v
+        return product
+
+    def arrays(self) -> Iterable[Array]:
+        return (self.matrix.own.data,)
+
+    def scaled(self, c: float) -> ShardedTerm:
+        return ShardedTerm(c * self.matrix)
+
+    def reordered(self, terms: Iterable[Term]) -> tuple[list[Term], Any] | None:
+        others = [term for term in terms if term is not self]
+        ordered = self.matrix.reordered()
+        if ordered is None or not all(isinstance(term, DiagonalTerm) for term in others):
+            return None
+        rows, order = ordered
+        moved = [DiagonalTerm(term.d[order]) for term in others if isinstance(term, DiagonalTerm)]
+        return [ShardedTerm(rows), *moved], order
+
+
+def _require_rows(block: Any, rows: int) -> None:
+    """Raise ProblemError unless it is a finite CSR block of `rows` rows."""
     if not sp.issparse(block) or block.format != "csr" or block.shape[0] != rows:
         raise ProblemError(
             f"the rows of a rank must be a CSR array of {rows} rows; got {type(block).__name__} of "
             f"shape {np.shape(block)}"
         )
-    if max(block.shape[1], block.nnz) > most:
-        raise ProblemError(
-            f"{max(block.shape[1], block.nnz):,} is more than PETSc counts with "
-            f"{most.bit_length() + 1}-bit numbers: use one that was built with 64-bit indices"
-        )
     if not np.all(np.isfinite(block.data)):
         raise ProblemError("the matrix holds NaN or infinity: clean the data first")
-
-
-def with_halo(block: Any, team: Team) -> tuple[Any, Halo]:
-    """Renumber the columns of a sparse block of this rank's rows, and return it with its halo.
-
-    The columns of this rank come first, then those of other ranks in which the block has entries.
-    """
-    begin, end = team.range(block.shape[1])
-    own = (block.indices >= begin) & (block.indices < end)
-    others = np.unique(block.indices[~own])
-    places = np.where(own, block.indices - begin, 0)
-    places[~own] = end - begin + np.searchsorted(others, block.indices[~own])
-    shape = (block.shape[0], end - begin + others.size)
-    renumbered = sp.csr_array((block.data, places, block.indptr), shape=shape)
-    return renumbered, Halo(np.concatenate([np.arange(begin, end), others]), block.shape[1], team)
-
-
-class Halo:
-    """The entries of a vector of length n in some `columns`, this rank's own first.
-
-    PETSc's scatter fetches the entries of other ranks. A matrix is treated column by column.
-    """
-
-    def __init__(self, columns: Indices, n: int, team: Team) -> None:
-        PETSc = engine().PETSc
-        begin, end = team.range(n)
-        self.columns, self._own, self._alone = columns, end - begin, team.size == 1
-        self._all = np.empty(0 if self._alone else columns.size)
-        others = columns[self._own :].astype(PETSc.IntType)
-        wanted = PETSc.IS().createGeneral(others, comm=PETSc.COMM_SELF)
-        self._from = PETSc.Vec().createMPI((self._own, n), comm=team.comm)
-        self._to = PETSc.Vec().createWithArray(self._all[self._own :], comm=PETSc.COMM_SELF)
-        self._scatter = PETSc.Scatter().create(self._from, wanted, self._to, None)
-
-    def __call__(self, local: Array) -> Array:
-        """Return the entries of all columns, given those of this rank."""
-        if local.ndim == 2:
-            return np.column_stack([self(column) for column in local.T])
-        return self.fetch(np.ascontiguousarray(local)).copy()
-
-    def fetch(self, local: Array) -> Array:
-        """Return the entries of one vector in a buffer that the next call overwrites."""
-        if self._alone:
-            return local
-        self._from.placeArray(local)
-        try:
-            self._scatter.begin(self._from, self._to)
-            self._all[: self._own] = local
-            self._scatter.end(self._from, self._to)
-        finally:
-            self._from.resetArray()
-        return self._all

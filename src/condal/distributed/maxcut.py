@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.distributed.matrix import Halo, ShardedRows, with_halo
+from condal.distributed.graphs import graph_rows
+from condal.distributed.halo import Halo, with_halo
+from condal.distributed.matrix import ShardedRows, ShardedTerm
 from condal.distributed.pieces import (
     DistributedDiagonal,
     DistributedEqual,
@@ -80,7 +82,7 @@ class DistributedMaxCut:
         begin, end = self.team.range(self.n)
         ones = ShardedArray(np.ones(end - begin), self.team)
         return Problem.of(
-            f=DistributedLinear(Symmetric(self.n, sparse=(self.cost,))),
+            f=DistributedLinear(Symmetric(self.n, [ShardedTerm(self.cost)])),
             X=DistributedSpectrahedron.of(self.n, float(self.n), self.team),
             A=DistributedDiagonal(self.n, ones),
             K=DistributedEqual(ones),
@@ -182,27 +184,7 @@ def max_cut(block: Any, team: Team | None = None) -> DistributedMaxCut:
         The model.
     """
     team = Team() if team is None else team
-    team.require_alike()
-    with team.together():
-        if not sp.issparse(block):
-            raise ProblemError(
-                f"the rows of W must be a SciPy sparse array; got {type(block).__name__}"
-            )
-        begin, end = team.range(block.shape[1])
-        if block.shape[0] != end - begin:
-            raise ProblemError(
-                f"rank {team.rank} owns the rows {begin} to {end - 1} of {block.shape[1]}; got "
-                f"{block.shape[0]} rows"
-            )
-        own = sp.coo_array(block)
-        if not np.all(np.isfinite(own.data)):
-            raise ProblemError("the weights hold NaN or infinity: clean the data first")
-        edge = (own.row.astype(np.int64) + begin != own.col) & (own.data != 0)
-        entries = own.data[edge].astype(np.float64), (own.row[edge], own.col[edge])
-        W = sp.csr_array(entries, shape=block.shape)
-    team.require_same(block.shape[1], "the number of vertices")
-    if team.sum(float(W.nnz)) == 0:
-        raise ProblemError("the graph has no edges: every cut has weight 0; nothing to solve")
+    W = graph_rows(block, team, "every cut has weight 0")
     model = DistributedMaxCut(W, team)
     _require_symmetric(model)
     return model

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from condal.distributed.maxcut import DistributedMaxCut
 from condal.distributed.oracle import BASIS_SIZE
+from condal.distributed.solving import chosen_method, default_rank
+from condal.distributed.theta import DistributedTheta
 from condal.driver.memory import ENTRY_BYTES as ENTRY
 from condal.driver.memory import IMAGE_VECTORS as IMAGES
 from condal.driver.memory import PROOF_VECTORS as VECTORS
 from condal.driver.memory import PYTHON_BYTES as PYTHON
 from condal.errors import ProblemError
+from condal.linalg.eigen import MAX_LOWEST_BYTES
+from condal.methods.lowrank.method import SWEEP_VECTORS, LowRankCGAL
+from condal.methods.lowrank.rounds import first_rank
 from condal.runtime.memory import Bytes, bytes_of, size
 from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES as NUMBER
@@ -17,14 +24,18 @@ DATA_COPIES = 4  # of the rows of W, at most: the input, L while it is built, an
 ENGINE_BYTES = 50 * 10**6  # of MPI, PETSc and SLEPc, in addition to Python
 
 
-def estimate(model: DistributedMaxCut, R: int) -> dict[str, int]:
+def estimate(
+    model: DistributedMaxCut | DistributedTheta, R: int | None = None, method: Any = None
+) -> dict[str, int]:
     """Estimate the largest number of bytes that a rank needs.
 
     Parameters
     ----------
-    model : DistributedMaxCut
-    R : int
-        The rank of the sketch.
+    model : DistributedMaxCut or DistributedTheta
+    R : int, optional
+        The rank of the sketch, if there is one.
+    method : Method, optional
+        The method; by default that of `condal.distributed.solve`.
 
     Returns
     -------
@@ -34,7 +45,24 @@ def estimate(model: DistributedMaxCut, R: int) -> dict[str, int]:
     team = model.team
     rows, edges = -(-model.n // team.size), int(team.largest(float(model.block.nnz)))
     halo = min(edges, model.n - rows) if team.size > 1 else 0
+    problem = model.problem
+    if isinstance(chosen_method(problem, method, None)[0], LowRankCGAL):
+        columns = first_rank(problem, model.n, getattr(method, "rank", None))
+        return low_rank_bytes(rows, edges + rows, columns, halo)
+    R = default_rank(problem) if R is None else R
     return {**bytes_by_part(rows, edges + rows, R), "halo": halo_bytes(halo)}
+
+
+def low_rank_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, int]:
+    """Return the bytes per part of the low-rank method with a factor of some columns."""
+    parts = bytes_by_part(rows, entries, 1)
+    # Single precision has half the bytes; sweeps hold the halo of all columns.
+    return {
+        **parts,
+        "x": SWEEP_VECTORS * NUMBER * rows * columns,
+        "oracle": MAX_LOWEST_BYTES + VECTORS * NUMBER * rows,
+        "halo": halo_bytes(halo) + 2 * NUMBER * halo * columns,
+    }
 
 
 def halo_bytes(count: int, *, index: int = 4) -> int:
@@ -54,40 +82,52 @@ def bytes_by_part(rows: int, entries: int, R: int, *, basis: int = BASIS_SIZE) -
     }
 
 
-def require_memory(model: DistributedMaxCut, R: int, max_memory: Bytes) -> None:
+def require_memory(
+    model: DistributedMaxCut | DistributedTheta,
+    R: int | None,
+    max_memory: Bytes,
+    method: Any = None,
+) -> None:
     """Raise ProblemError on all ranks if one may need more memory than allowed.
 
     Parameters
     ----------
-    model : DistributedMaxCut
-    R : int
-        The rank of the sketch.
+    model : DistributedMaxCut or DistributedTheta
+    R : int, optional
+        The rank of the sketch, if there is one.
     max_memory : int or str
         The limit per rank, such as ``"4 GB"``.
+    method : Method, optional
+        The method; by default that of `condal.distributed.solve`.
     """
-    total, limit = sum(estimate(model, R).values()), bytes_of(max_memory)
+    total, limit = sum(estimate(model, R, method).values()), bytes_of(max_memory)
     if total > limit:
         raise ProblemError(
             f"this needs {size(total)} of memory on each of {model.team.size} ranks, and "
-            f"max_memory is {size(limit)} per rank: start more ranks, give a smaller R, or raise it"
+            f"max_memory is {size(limit)} per rank: start more ranks, give a smaller R to --method "
+            "cgal, or raise it"
         )
 
 
-def describe_memory(model: DistributedMaxCut, R: int) -> str:
+def describe_memory(
+    model: DistributedMaxCut | DistributedTheta, R: int | None = None, method: Any = None
+) -> str:
     """Describe the estimate in one line.
 
     Parameters
     ----------
-    model : DistributedMaxCut
-    R : int
-        The rank of the sketch.
+    model : DistributedMaxCut or DistributedTheta
+    R : int, optional
+        The rank of the sketch, if there is one.
+    method : Method, optional
+        The method; by default that of `condal.distributed.solve`.
 
     Returns
     -------
     str
         The total, and the three largest bytes_by_part.
     """
-    by_part, ranks = estimate(model, R), model.team.size
+    by_part, ranks = estimate(model, R, method), model.team.size
     total = sum(by_part.values())
     largest = sorted(by_part.items(), key=lambda item: -item[1])[:3]
     listed = ", ".join(f"{name} {size(count)}" for name, count in largest)

@@ -1,4 +1,4 @@
-"""The pieces of a problem over {x psd : tr x = trace} with constraints on its diagonal.
+"""The pieces of a problem over {x psd : tr x = trace} with constraints on some of its entries.
 
 The ranks hold points and images together; each rank has its rows.
 """
@@ -6,23 +6,27 @@ The ranks hold points and images together; each rank has its rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
+from condal.distributed.edges import Edges
+from condal.distributed.matrix import ShardedTerm
 from condal.distributed.oracle import Slepc
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.domains.spectral import Spectrahedron
 from condal.linalg.blocked import weighted_squares
-from condal.linalg.eigenvalue_bounds import from_random_start
+from condal.linalg.eigen import lowest
 from condal.linalg.gradients import Gradient
+from condal.linalg.lanczos_bounds import from_random_start
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
+from condal.linalg.terms import Term
 from condal.maps.cost import Cost
 from condal.sets.boxes import Equal
 from condal.smooth.linear import Linear
@@ -56,10 +60,23 @@ class DistributedSpectrahedron(Spectrahedron):
         """Return trace l, for a proved l <= lambda_min(v), whatever the diagonal of x."""
         assert isinstance(v, Symmetric)
         start: Any = normals(self.team, self.n, seed=[seed, self.n])
-        proof = from_random_start(
-            v, start, slack=slack / self.trace, failure=failure, enough=enough / self.trace
-        )
+        v, order = v.reordered()
+        if order is not None:
+            start = start[order]
+        each = slack / self.trace
+        proof = from_random_start(v, start, slack=each, failure=failure, enough=enough / self.trace)
         return Proof(self.trace * proof.value, proof.how, proof.failure)
+
+    def lowest(
+        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
+    ) -> tuple[Array, Array]:
+        assert isinstance(v, Symmetric)
+        tol = self.team.agreed(tol)
+        return lowest(v, count, tol, beside=beside, start=self.normals(self.n))
+
+    def normals(self, seed: int, columns: int | None = None) -> Any:
+        """Return standard normal numbers for each row of x, whatever the number of ranks."""
+        return normals(self.team, self.n, seed=[seed], columns=columns)
 
     def release(self) -> None:
         """Free the vectors of the oracle, on all ranks at once."""
@@ -81,12 +98,15 @@ class DistributedDiagonal:
     n: int
     rows: Any
 
-    diagonal_rows = None
     terms = 1
 
     @property
     def size(self) -> int:
         return int(self.rows.size)
+
+    @property
+    def diagonal_rows(self) -> Any:
+        return self.rows
 
     @cached_property
     def norm(self) -> float:
@@ -112,6 +132,88 @@ class DistributedDiagonal:
         return Symmetric(self.n, diagonal=self.rows * y)
 
 
+@dataclass(frozen=True, eq=False)
+class DistributedEntries:
+    """Ax = rows * (x_ij for the edges ij), for x symmetric n x n; `rows` are those of this rank."""
+
+    n: int
+    edges: Edges
+    rows: Any
+
+    diagonal_rows = None
+    terms = 1
+
+    @property
+    def size(self) -> int:
+        return int(self.rows.size)
+
+    @cached_property
+    def norm(self) -> float:
+        return float(sqrt(0.5) * np.abs(self.rows).max(initial=0.0))
+
+    def scaled(self, rows: Any) -> DistributedEntries:
+        return DistributedEntries(self.n, self.edges, rows * self.rows)
+
+    def zeros(self) -> Any:
+        return np.zeros_like(self.rows)
+
+    def row_norms(self) -> Any:
+        return sqrt(0.5) * np.abs(self.rows)
+
+    def as_matrix(self) -> None:
+        """Return None: no rank could hold it."""
+
+    def __call__(self, x: Point) -> Any:
+        assert isinstance(x, LowRank)
+        return self.rows * self.edges.read(x.U, x.weights)
+
+    def adjoint(self, y: Any) -> Symmetric:
+        return Symmetric(self.n, [ShardedTerm(self.edges.matrix(0.5 * self.rows * y))])
+
+
+@dataclass(frozen=True, eq=False)
+class OnesTerm(Term):
+    """c 1 1', n x n; `ones` are those of this rank."""
+
+    order = 2
+    low_rank = True
+    c: float
+    ones: Any
+    n: int
+
+    @property
+    def team(self) -> Team:
+        """The ranks."""
+        team: Team = self.ones.team
+        return team
+
+    @property
+    def norm(self) -> float:
+        """|c| n."""
+        return abs(self.c) * self.n
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        sums = self.c * v.sum(axis=0)
+        image: Array = self.ones * sums if v.ndim == 1 else self.ones[:, None] * sums
+        return image if out is None else np.add(out, image, out=out)
+
+    def add_dense(self, out: Array | None) -> Array:
+        raise TypeError("the rows of this matrix are on many ranks: no array holds it")
+
+    def scaled(self, c: float) -> OnesTerm:
+        return replace(self, c=c * self.c)
+
+    def diagonal(self) -> Array:
+        diagonal: Array = self.c * self.ones
+        return diagonal
+
+    def absolute_product(self, v: Array) -> Array:
+        return replace(self, c=abs(self.c)).add_product(None, v)
+
+    def roundings(self) -> tuple[int, int]:
+        return 1, 2
+
+
 class DistributedEqual(Equal):
     """K = {b}, where each rank holds its entries of b. It is one piece, which all ranks sum."""
 
@@ -128,19 +230,22 @@ class DistributedEqual(Equal):
 
 
 class DistributedCost(Cost):
-    """Mx = <C, x>, where C is one sparse matrix that all ranks hold together."""
+    """Mx = <C, x>, where C is one term that all ranks hold together."""
+
+    @property
+    def _term(self) -> Any:
+        (term,) = self.C.terms
+        return term
 
     @cached_property
     def norm(self) -> float:
-        (rows,) = self.C.sparse
-        return float(rows.norm)
+        return float(self._term.norm)
 
     def as_matrix(self) -> None:
         """Return None: no rank could hold it."""
 
     def __call__(self, x: Point) -> Any:
-        (rows,) = self.C.sparse
-        return rows.team.agreed(super().__call__(x))  # the sum of the first rank
+        return self._term.team.agreed(super().__call__(x))  # the sum of the first rank
 
     def scaled(self, rows: Any) -> DistributedCost:
         return DistributedCost(self.C.scaled(float(rows[0])))

@@ -23,7 +23,7 @@ from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 
 ROWS_PER_GENERATOR = 4096  # of random numbers
-ROWWISE = (np.empty_like, np.zeros_like, np.ones_like, np.full_like, np.where, np.copy)
+ROWWISE = (np.empty_like, np.zeros_like, np.ones_like, np.full_like, np.where, np.copy, np.repeat)
 
 
 class ShardedArray(NDArrayOperatorsMixin):
@@ -67,13 +67,18 @@ class ShardedArray(NDArrayOperatorsMixin):
         return int(self.team.largest(self.size)) + self.team.size
 
     @property
+    def total(self) -> int:
+        """The number of rows on all ranks."""
+        return sum(self.team.gathered(len(self)))
+
+    @property
     def T(self) -> Transposed:
         """The transpose, for products."""
         return Transposed(self)
 
     @property
     def real(self) -> ShardedArray:
-        return self._with(self.local.real)
+        return self.with_local(self.local.real)
 
     def __len__(self) -> int:
         return len(self.local)
@@ -93,29 +98,40 @@ class ShardedArray(NDArrayOperatorsMixin):
         )
 
     def copy(self) -> ShardedArray:
-        return self._with(self.local.copy())
+        return self.with_local(self.local.copy())
 
     def conj(self) -> ShardedArray:
-        return self._with(self.local.conj())
+        return self.with_local(self.local.conj())
 
-    def _with(self, local: Any) -> ShardedArray:
+    def reshape(self, *shape: int) -> ShardedArray:
+        """Return each rank's rows in another shape; the first number counts these rows."""
+        return self.with_local(self.local.reshape(*shape))
+
+    def with_local(self, local: Any) -> ShardedArray:
+        """Return an array that is distributed in the same way."""
         return ShardedArray(local, self.team)
+
+    def normals(self, seed: int | list[int], columns: int) -> ShardedArray:
+        """Return standard normal numbers, some for each row, that do not depend on the ranks."""
+        seeds = [seed] if isinstance(seed, int) else seed
+        return normals(self.team, self.total, seed=seeds, columns=columns)
 
     # Its rows.
 
     def __getitem__(self, index: Any) -> ShardedArray:
-        return self._with(self.local[self._rows(index)])
+        return self.with_local(self.local[self._rows(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.local[self._rows(index)] = self._local(value)
 
     def _rows(self, index: Any) -> Any:
-        """Return an index that means the same on each rank: a slice or a condition for the rows."""
+        """Return an index that means the same on each rank: a slice, a condition for the rows, or a
+        sharded order of the rows of each rank."""
         parts = index if isinstance(index, tuple) else (index,)
         rows = parts[0].local if isinstance(parts[0], ShardedArray) else parts[0]
         by_slice = isinstance(rows, slice)
-        by_condition = isinstance(parts[0], ShardedArray) and rows.dtype == bool
-        if not (by_slice or by_condition or rows is Ellipsis):
+        by_rows = isinstance(parts[0], ShardedArray) and rows.dtype.kind in "bi"
+        if not (by_slice or by_rows or rows is Ellipsis):
             raise TypeError(f"the rows of a ShardedArray cannot be selected by number: {index!r}")
         return (rows, *parts[1:]) if isinstance(index, tuple) else rows
 
@@ -146,7 +162,7 @@ class ShardedArray(NDArrayOperatorsMixin):
         if out:
             more["out"] = tuple(array.local for array in out)
         local = ufunc(*(first._local(array) for array in inputs), **more)
-        return out[0] if out else self._with(local)
+        return out[0] if out else self.with_local(local)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in FUNCTIONS:
@@ -154,7 +170,7 @@ class ShardedArray(NDArrayOperatorsMixin):
         if function not in ROWWISE:
             raise TypeError(f"ShardedArray does not support numpy.{function.__name__}")
         first = next(array for array in args if isinstance(array, ShardedArray))
-        return first._with(function(*(first._local(array) for array in args), **kwargs))
+        return first.with_local(function(*(first._local(array) for array in args), **kwargs))
 
     # Reductions over all rows of all ranks, or over the columns of each row.
 
@@ -170,6 +186,11 @@ class ShardedArray(NDArrayOperatorsMixin):
         """Return the smallest entry, and at most `initial`; the axes are those of `sum`."""
         return self._reduced(np.minimum, axis, initial)
 
+    def mean(self) -> float:
+        """Return the mean of all entries."""
+        count = self.team.sum(float(self.size))
+        return float(self.sum()) / count
+
     def any(self) -> bool:
         """Whether any entry is true."""
         return bool(self._reduced(np.logical_or, None, False))
@@ -180,7 +201,7 @@ class ShardedArray(NDArrayOperatorsMixin):
 
     def _reduced(self, ufunc: Any, axis: int | None, initial: Any) -> Any:
         if axis is not None and axis % self.ndim == 1:
-            return self._with(ufunc.reduce(self.local, axis=1, initial=initial))
+            return self.with_local(ufunc.reduce(self.local, axis=1, initial=initial))
         own = ufunc.reduce(self.local, axis=axis, initial=initial)
         total = ufunc.reduce(np.array(self.team.gathered(own)), axis=0)
         return total if np.ndim(total) else total.item()
@@ -213,19 +234,45 @@ def _product(a: Any, b: Any, **more: Any) -> Any:
     raise TypeError("a ShardedArray vector can only be multiplied by ShardedArray vectors")
 
 
-def _norm(a: Any) -> float:
-    if a.ndim != 1:
-        raise TypeError("ShardedArray supports norms of vectors only")
+def _vdot(a: ShardedArray, b: ShardedArray) -> float:
+    if a.ndim == 1:
+        return float(a @ b)
+    return a.team.sum(float(np.einsum("ij,ij->", a.local, b.local)))
+
+
+def _norm(a: Any, axis: int | None = None) -> Any:
+    if axis == 0 and a.ndim == 2:
+        return np.sqrt(_einsum("ij,ij->j", a, a))
+    if a.ndim == 2:
+        return float(np.sqrt(_vdot(a, a)))
     return stable_norm(a)
 
 
 def _einsum(subscripts: str, *arrays: ShardedArray) -> Any:
+    team = arrays[0].team
     local = np.einsum(subscripts, *(array.local for array in arrays))
-    if subscripts == "ij,ij->j":
-        return arrays[0].team.sums(local)
     if subscripts == "ij,ij->i":
-        return ShardedArray(local, arrays[0].team)
+        return ShardedArray(local, team)
+    if subscripts == "ij,ij->j":
+        return team.sums(local)
+    if subscripts in ("ij,ij->", "i,ij,ij->"):
+        return team.sum(float(local))
     raise TypeError(f"ShardedArray does not support einsum {subscripts}")
+
+
+def _hstack(arrays: Any) -> ShardedArray:
+    if any(not isinstance(array, ShardedArray) or array.ndim != 2 for array in arrays):
+        raise TypeError("only matrices with the same distributed rows can be put side by side")
+    return ShardedArray(np.hstack([array.local for array in arrays]), arrays[0].team)
+
+
+def _qr(a: ShardedArray) -> tuple[ShardedArray, Array]:
+    """Factor by QR each rank's rows, then the triangles of all ranks; the first rank's count."""
+    local, triangle = np.linalg.qr(a.local)
+    triangles = a.team.gathered(triangle)
+    end = sum(map(len, triangles[: a.team.rank + 1]))
+    columns, top = a.team.agreed(np.linalg.qr(np.vstack(triangles)))
+    return ShardedArray(local @ columns[end - len(triangle) : end], a.team), top
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -234,9 +281,11 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.min: lambda a, **more: a.min(**more),
     np.any: lambda a: a.any(),
     np.all: lambda a: a.all(),
-    np.vdot: lambda a, b: a @ b,
+    np.vdot: _vdot,
     np.linalg.norm: _norm,
+    np.linalg.qr: _qr,
     np.einsum: _einsum,
+    np.hstack: _hstack,
 }
 
 

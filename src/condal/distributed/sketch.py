@@ -63,11 +63,6 @@ class DistributedSketch(Sketch):
         return ShardedArray(super()._solved(S.local, L), self.team)
 
     def _decomposed(self, B: Any) -> tuple[Any, Array]:
-        """Factor by QR each rank's rows, then the triangles of all ranks."""
-        local, triangle = np.linalg.qr(B.local)
-        triangles = self.team.gathered(triangle)
-        end = sum(map(len, triangles[: self.team.rank + 1]))
-        columns, top = np.linalg.qr(np.vstack(triangles))
-        turned, sigma, _ = svd(top, full_matrices=False)
-        columns, turned, sigma = self.team.agreed((columns, turned, sigma))
-        return ShardedArray(local @ (columns[end - len(triangle) : end] @ turned), self.team), sigma
+        columns, top = np.linalg.qr(B)
+        turned, sigma, _ = self.team.agreed(svd(top, full_matrices=False))
+        return columns @ turned, sigma

@@ -22,25 +22,32 @@ from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice
+from condal.methods.lowrank.factored import surface_of
+from condal.methods.lowrank.method import MAX_BYTES, SWEEP_VECTORS, LowRankCGAL
+from condal.methods.lowrank.rounds import first_rank
 from condal.methods.registry import method_of
-from condal.methods.rules import Corrective, Smoothed
+from condal.methods.rules import Corrective, LineSearch, Smoothed
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
 from condal.runtime.time_limit import TimeLimit
+from condal.storage.whole import Factor
+from condal.types import Storage
 
-RANK = 10
-TOL = 1e-1
+RANK, TOL = 10, 1e-1  # of CGAL where the diagonal is all that is constrained
+ENTRY_RANK, ENTRY_TOL = 40, 1e-2  # of CGAL for other entries: a lost part of x makes it infeasible
+LOW_RANK_TOL = 1e-3
+NAMES = "condal.CGAL(), without Corrective() and Smoothed(), or condal.methods.LowRankCGAL()"
 
 
 @np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def solve(
     problem: Problem | Model,
-    method: CGAL | str | None = None,
+    method: CGAL | LowRankCGAL | str | None = None,
     *,
-    R: int = RANK,
-    tol: float = TOL,
+    R: int | None = None,
+    tol: float | None = None,
     max_iters: int | None = None,
     max_seconds: float | None = None,
     seed: int = 0,
@@ -59,12 +66,15 @@ def solve(
     ----------
     problem : Problem or Model
         A problem with distributed pieces, such as that of `condal.distributed.max_cut`.
-    method : CGAL, optional
-        CGAL() or one of its variants.
-    R : int
-        The rank of the sketch of x, which has n x R numbers on all ranks together.
-    tol : float
-        The relative gap, infeasibility and price of infeasibility to prove.
+    method : CGAL, LowRankCGAL or str, optional
+        The method or its name. By default LowRankCGAL where a fixed diagonal is all of A and its
+        vectors fit into memory, as for max-cut; else CGAL, with line search for theta.
+    R : int, optional
+        The rank of the sketch of x, which has n x R numbers on all ranks together; only for CGAL.
+        By default 10 for max-cut and 40 for theta.
+    tol : float, optional
+        The relative gap, infeasibility and price of infeasibility to prove; by default 1e-3 for
+        LowRankCGAL, 1e-2 for theta and 1e-1 for max-cut by CGAL.
     max_iters, max_seconds : int, float, optional
         Limits. The clock of the first rank counts.
     seed : int
@@ -82,34 +92,36 @@ def solve(
     Result
         The result.
     """
-    whole, method = problem_of(problem), method_of(method) or CGAL()
+    whole, given = problem_of(problem), method_of(method)
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
+        _require_supported(given)
+        chosen, tol = chosen_method(whole, given, tol)
+        R = default_rank(whole) if R is None else R
         stop, limit = Stop(tol, max_iters, max_seconds), TimeLimit(max_seconds)
-        _require_sketchable(method)
         require_whole(seed, "seed", least=0)
         require_whole(R, "R")
-        asked = {"R": R, "tol": tol, "max_iters": max_iters, "seed": seed, "method": repr(method)}
+        asked = {"R": R, "tol": tol, "max_iters": max_iters, "seed": seed, "method": repr(chosen)}
         asked["checkpoint"] = _path_of(checkpoint)
         team.require_alike()
         team.require_same({**asked, **_sizes(whole)}, "what they were asked to do")
-        file, held = (checkpoint, every_seconds), (method, None)
+        file, held = (checkpoint, every_seconds), (chosen, None)
         options = {"tol": float(tol), "seed": int(seed), "max_bytes": None}
         writer = new_checkpoint(stack, DistributedCheckpointWriter, *file, whole, held, options)
         run = Run(
             whole,
             stop,
-            RunRecord((Choice(method, "it was asked for"),)),
+            RunRecord((Choice(chosen, "it was asked for" if given else _why(chosen)),)),
             seed=seed,
-            storage=DistributedSketch(_sizes(whole)["n"], R, team=team, seed=seed),
+            storage=_storage(chosen, _sizes(whole)["n"], R, team, seed),
             writer=writer,
             stopper=stopper,
             limit=limit,
         )
         dual = getattr(problem, "first_dual", None)
-        if dual is not None:
+        if dual is not None and isinstance(chosen, CGAL):
             normalised_dual = run.scaling.normalised_dual
-            warm = method.suggested(run.normalised, lambda: normalised_dual(dual()))
+            warm = chosen.suggested(run.normalised, lambda: normalised_dual(dual()))
             if warm is not None:
                 run.start_from(warm)
         return _run_to_end(run, callback, stack)
@@ -194,14 +206,88 @@ def team_of(problem: Problem) -> Team:
     return team
 
 
-def _require_sketchable(method: Any) -> None:
-    """Raise ProblemError unless the method is CGAL and stores no more of x than a sketch."""
+def chosen_method(
+    problem: Problem, method: Any, tol: float | None
+) -> tuple[CGAL | LowRankCGAL, float]:
+    """Return the method, chosen where none is given, and the tolerance of a solve.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    method : Method or None
+        The method that was asked for.
+    tol : float or None
+        The tolerance that was asked for.
+
+    Returns
+    -------
+    method : CGAL or LowRankCGAL
+        The method.
+    tol : float
+        The tolerance.
+    """
+    automatic = method is None
+    if automatic:
+        method = LowRankCGAL() if _suits_low_rank(problem) else _cgal(problem)
+    lowrank = isinstance(method, LowRankCGAL)
+    if tol is None:
+        tol = LOW_RANK_TOL if lowrank else TOL if _only_diagonal(problem) else ENTRY_TOL
+    return LowRankCGAL(aim=tol) if automatic and lowrank and tol > 0 else method, tol
+
+
+def default_rank(problem: Problem) -> int:
+    """Return the rank of the sketch where none is given.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+
+    Returns
+    -------
+    int
+        The number of columns.
+    """
+    return RANK if _only_diagonal(problem) else ENTRY_RANK
+
+
+def _only_diagonal(problem: Problem) -> bool:
+    return problem.A.diagonal_rows is not None
+
+
+def _cgal(problem: Problem) -> CGAL:
+    return CGAL() if _only_diagonal(problem) else CGAL(eta=LineSearch())
+
+
+def _suits_low_rank(problem: Problem) -> bool:
+    """Whether the rows of a factor can keep all constraints, and it fits into memory."""
+    if surface_of(problem)[1] is None:
+        return False
+    X: Any = problem.X
+    rows = -(-X.n // X.team.size)
+    return SWEEP_VECTORS * 8 * rows * first_rank(problem, X.n, None) <= MAX_BYTES
+
+
+def _why(method: CGAL | LowRankCGAL) -> str:
+    if isinstance(method, LowRankCGAL):
+        return "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
+    return "it takes any problem and needs only the oracle of its domain"
+
+
+def _storage(method: Any, n: int, R: int, team: Team, seed: int) -> Storage:
+    if isinstance(method, LowRankCGAL):
+        return Factor()
+    return DistributedSketch(n, R, team=team, seed=seed)
+
+
+def _require_supported(method: Any) -> None:
+    """Raise ProblemError unless ranks can share the method: its x is a factor or a sketch."""
+    if method is None or isinstance(method, LowRankCGAL):
+        return
     keeps_more = not isinstance(method, CGAL) or isinstance(method.eta, Corrective)
     if keeps_more or isinstance(method.sigma, Smoothed):
-        raise ProblemError(
-            "condal.distributed.solve takes condal.CGAL(), without Corrective() and Smoothed(); "
-            f"got {method!r}"
-        )
+        raise ProblemError(f"condal.distributed.solve takes {NAMES}; got {method!r}")
 
 
 def _path_of(checkpoint: PathLike | Checkpoint | None) -> str | None:

@@ -75,6 +75,11 @@ class WrappedSpectral(Wrapped):
     def at_most(self) -> bool:
         return self.X.at_most
 
+    @property
+    def normals(self) -> Any:
+        """The random rows of a factor, if X distributes these over ranks; else None."""
+        return getattr(self.X, "normals", None)
+
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:

@@ -18,6 +18,7 @@ from condal.linalg.lanczos import Eigenpair, Recurrence
 from condal.linalg.limits import MAX_LOWEST_DENSE_SIDE
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
+from condal.runtime.consensus import root_value
 
 MAX_LOWEST_STEPS = 1000
 MAX_LOWEST_BYTES = 128 * 2**20
@@ -84,7 +85,12 @@ def finite_dense(V: Symmetric) -> Array:
 
 
 def lowest(
-    V: Symmetric, count: int, tol: float, *, beside: Array | None = None
+    V: Symmetric,
+    count: int,
+    tol: float,
+    *,
+    beside: Array | None = None,
+    start: Array | None = None,
 ) -> tuple[Array, Array]:
     """Compute the `count` smallest Ritz pairs of V, or fewer.
 
@@ -103,6 +109,8 @@ def lowest(
     beside : ndarray of shape (n, r), optional
         Columns that span what is known already. The start vector is orthogonal to them, so a
         cluster of eigenvalues that they belong to does not stand in the way.
+    start : ndarray, optional
+        A random vector to start from, where the rows of V are on many ranks.
 
     Returns
     -------
@@ -111,7 +119,7 @@ def lowest(
     vectors : ndarray
         Orthonormal Ritz vectors, as columns.
     """
-    if V.n <= MAX_LOWEST_DENSE_SIDE:
+    if V.n <= MAX_LOWEST_DENSE_SIDE and start is None:
         last = min(count, V.n) - 1
         values, vectors = eigh(finite_dense(V), subset_by_index=[0, last], check_finite=False)
         return values, vectors
@@ -121,7 +129,7 @@ def lowest(
         lowest_pairs = lowest_of_schur(V, count)
         if lowest_pairs is not None:
             return lowest_pairs
-    start = start_vector(V.n)
+    start = start_vector(V.n) if start is None else start
     if beside is not None and beside.shape[1] < V.n:
         start = start - beside @ np.linalg.lstsq(beside.T @ beside, beside.T @ start, rcond=None)[0]
     keep = max(2, min(MAX_LOWEST_STEPS, MAX_LOWEST_BYTES // (8 * V.n)))
@@ -147,7 +155,7 @@ def lowest(
         ritz_vectors = start[:, None] / np.linalg.norm(start)
     vectors, upper = np.linalg.qr(ritz_vectors)
     vectors = vectors[:, np.abs(np.diagonal(upper)) > 0.1]  # the others repeat earlier ones
-    values, turned = eigh(vectors.T @ (V @ vectors), check_finite=False)
+    values, turned = root_value(eigh(vectors.T @ (V @ vectors), check_finite=False))
     values[0] = min(values[0], ritz.value)  # the vectors may come from the first steps only
     vectors = vectors @ turned
     if order is not None:

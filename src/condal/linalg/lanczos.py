@@ -15,6 +15,7 @@ from scipy.linalg import eigh_tridiagonal
 
 from condal.linalg.blocked import axpy
 from condal.linalg.points import Array
+from condal.linalg.sharding import local_rows, with_rows
 from condal.linalg.symmetric import Symmetric
 
 
@@ -61,7 +62,7 @@ class Recurrence:
         self.beta: list[float] = []
         self.ended = False  # an invariant subspace was found: the Ritz values are exact
         self._keep = keep
-        self._basis = np.empty((min(keep, 32), start.size))
+        self._basis = np.empty((min(keep, 32), start.size))  # the rows of this process
         self._q = start
         self._before = np.zeros(0)
 
@@ -82,7 +83,7 @@ class Recurrence:
                 grown = np.empty((min(2 * len(self._basis), self._keep), q.size))
                 grown[:j] = self._basis[:j]
                 self._basis = grown
-            self._basis[j] = q
+            self._basis[j] = local_rows(q)
         u = self.V @ q
         if j:
             u = axpy(u, self._before, -self.beta[-1])
@@ -140,22 +141,28 @@ class Recurrence:
         """Return the smallest Ritz vectors of the steps with a stored basis, as columns."""
         m = min(self.steps, self._keep)
         if m == 1:
-            return np.asarray(self._basis[:1].T)
+            return with_rows(self._q, self._basis[:1].T)
         _, coefficients = self._ritz(m, select="i", select_range=(0, min(count, m) - 1))
-        return np.asarray(self._basis[:m].T @ coefficients)
+        return with_rows(self._q, self._basis[:m].T @ coefficients)
 
     def combine(self, coefficients: Array) -> Array:
         """Return Q c; beyond the stored basis the recurrence is run a second time."""
         m, stored = coefficients.size, self._keep
         if m <= stored:
-            return coefficients @ self._basis[:m]
-        total = coefficients[:stored] @ self._basis[:stored]
-        before, q = self._basis[stored - 2], self._basis[stored - 1]
+            return with_rows(self._q, coefficients @ self._basis[:m])
+        total, before, q = (
+            with_rows(self._q, rows)
+            for rows in (
+                coefficients[:stored] @ self._basis[:stored],
+                self._basis[stored - 2],
+                self._basis[stored - 1],
+            )
+        )
         for j in range(stored, m):
             u = self.V @ q - self.beta[j - 2] * before - self.alpha[j - 1] * q
             before, q = q, u / self.beta[j - 1]
             total += coefficients[j] * q
-        return np.asarray(total)
+        return total
 
 
 def missed_share(n: float, steps: int, failure: float) -> float:

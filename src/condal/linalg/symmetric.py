@@ -169,7 +169,7 @@ class Symmetric:
         if v.size == 0:
             return np.zeros_like(v)
         check_cancelled()
-        add_work(PRODUCT_FLOPS * self.entries * (v.size // self.n))
+        add_work(PRODUCT_FLOPS * self.entries * (v.size // max(1, len(v))))
         out: Array | None = None
         for term in self.terms:
             out = term.add_product(out, v)
@@ -243,8 +243,12 @@ class Symmetric:
         """Return P V P' as one sparse matrix and the order P that brings neighbours together.
 
         A product then reads less of its vector from beyond the cache. Where that would not help,
-        the result is V merged and None.
+        the result is V merged and None. A matrix whose rows are on many ranks is reordered on each.
         """
+        for term in self.terms:
+            sharded = term.reordered(self.terms)
+            if sharded is not None:
+                return self._with_terms(sharded[0]), sharded[1]
         merged = self.merged()
         if self.n < MIN_REORDERED_SIDE or not self.factorable or len(merged.sparse) != 1:
             return merged, None
@@ -268,7 +272,8 @@ class Symmetric:
 
     def diag(self) -> Array:
         """Return diag V; an operator counts as 0, as its diagonal is unknown."""
-        return sum((term.diagonal() for term in self.terms), np.zeros(self.n))
+        diagonals = [term.diagonal() for term in self.terms] or [np.zeros(self.n)]
+        return sum(diagonals, start=np.zeros_like(diagonals[0]))
 
     def absolute_diag(self) -> Array:
         """Return the sum of the absolute values of the summands of diag V."""

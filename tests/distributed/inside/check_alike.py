@@ -83,8 +83,8 @@ def test_a_model_is_solved_again(model):
 
 @pytest.mark.parametrize(
     "method",
-    [methods.corrective(), condal.CGAL(sigma=Smoothed()), methods.LowRankCGAL()],
-    ids=["corrective", "smoothed", "lowrank"],
+    [methods.corrective(), condal.CGAL(sigma=Smoothed()), methods.IAL()],
+    ids=["corrective", "smoothed", "ial"],
 )
 def test_methods_that_need_more_than_images_are_refused(model, method):
     with pytest.raises(ProblemError, match=r"takes condal\.CGAL\(\), without Corrective\(\)"):

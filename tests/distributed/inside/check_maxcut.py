@@ -32,7 +32,7 @@ def rows(team, matrix):
 @pytest.fixture(scope="module")
 def solved(team, W):
     model = distributed.max_cut(rows(team, W), team)
-    return model, distributed.solve(model, tol=3e-2, R=20)
+    return model, distributed.solve(model, "cgal", tol=3e-2, R=20)
 
 
 def test_solved_means_proved(team, W, solved):
@@ -74,10 +74,10 @@ def test_a_cut_weighs_what_it_says_and_no_flip_gains(team, W, solved):
 def test_the_first_iterations_are_those_of_one_rank(team, W):
     """Later ones are, too, but for rounding, which grows from one to the next."""
     model = distributed.max_cut(rows(team, W), team)
-    result = distributed.solve(model, R=5, max_iters=12)
+    result = distributed.solve(model, "cgal", R=5, max_iters=12)
     comm = team.comm.Split(team.rank)
     alone = distributed.Team(comm)
-    single = distributed.solve(distributed.max_cut(W, alone), R=5, max_iters=12)
+    single = distributed.solve(distributed.max_cut(W, alone), "cgal", R=5, max_iters=12)
     for one, other in zip(result.history, single.history, strict=True):
         assert one.objective == pytest.approx(other.objective, rel=1e-6)
     y = np.concatenate(team.gathered(result.y.local))
@@ -94,7 +94,7 @@ def test_so_they_are_where_eigenvalues_are_equal(team, blocks):
     comm = team.comm.Split(team.rank)
     alone = distributed.Team(comm)
     result, single = (
-        distributed.solve(distributed.max_cut(rows(some, W), some), tol=1e-9, max_iters=3)
+        distributed.solve(distributed.max_cut(rows(some, W), some), "cgal", tol=1e-9, max_iters=3)
         for some in (team, alone)
     )
     y = np.concatenate(team.gathered(result.y.local))
@@ -102,11 +102,12 @@ def test_so_they_are_where_eigenvalues_are_equal(team, blocks):
     comm.Free()
 
 
-def test_ranks_that_round_otherwise_prove_the_same(team, W, monkeypatch):
+@pytest.mark.parametrize("method", ["cgal", "lowrank"])
+def test_ranks_that_round_otherwise_prove_the_same(method, team, W, monkeypatch):
     if team.rank == 1:
         true = Recurrence.ends
         monkeypatch.setattr(Recurrence, "ends", lambda run: tuple(1.1 * end for end in true(run)))
-    result = distributed.solve(distributed.max_cut(rows(team, W), team), max_iters=5)
+    result = distributed.solve(distributed.max_cut(rows(team, W), team), method, max_iters=5)
     assert len(set(team.gathered((result.bound, result.certificate.how)))) == 1
 
 
@@ -126,7 +127,7 @@ def test_an_interrupt_of_ones_own_on_one_rank_does_not_leave_the_others_waiting(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(model.cost), "__matmul__", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            distributed.solve(model, tol=1e-12, max_seconds=20)
+            distributed.solve(model, "cgal", tol=1e-12, max_seconds=20)
 
 
 class Interrupting:
@@ -140,15 +141,22 @@ class Interrupting:
             raise KeyboardInterrupt
 
 
-def test_limits_and_callbacks_are_those_of_the_first(team, W):
+@pytest.mark.parametrize("method", ["cgal", "lowrank"])
+def test_limits_and_callbacks_are_those_of_the_first(method, team, W):
     model = distributed.max_cut(rows(team, W), team)
-    stopped = distributed.solve(model, tol=1e-9, callback=lambda row: team.rank == 0 and row.k == 3)
+    stopped = distributed.solve(
+        model, method, tol=1e-9, callback=lambda row: team.rank == 0 and row.k == 3
+    )
     assert (stopped.status, stopped.iterations) == (condal.Status.INTERRUPTED, 3)
-    ignored = distributed.solve(model, tol=1e-9, max_iters=4, callback=lambda row: team.rank == 1)
+    ignored = distributed.solve(
+        model, method, tol=1e-9, max_iters=4, callback=lambda row: team.rank == 1
+    )
     assert (ignored.status, ignored.iterations) == (condal.Status.MAX_ITERS, 4)
-    halted = distributed.solve(model, tol=1e-9, max_iters=4, callback=Interrupting(team.rank))
+    halted = distributed.solve(
+        model, method, tol=1e-9, max_iters=4, callback=Interrupting(team.rank)
+    )
     assert (halted.status, halted.iterations) == (condal.Status.INTERRUPTED, 2)
-    short = distributed.solve(model, tol=1e-12, max_seconds=0.5 if team.rank == 0 else 1e6)
+    short = distributed.solve(model, method, tol=0.0, max_seconds=0.5 if team.rank == 0 else 1e6)
     assert short.status is condal.Status.MAX_SECONDS
 
 

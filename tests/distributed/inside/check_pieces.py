@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.distributed.matrix import ShardedRows, with_halo
+from condal.distributed.halo import with_halo
+from condal.distributed.matrix import ShardedRows, ShardedTerm
 from condal.distributed.oracle import Slepc
 from condal.distributed.pieces import DistributedDiagonal, DistributedSpectrahedron
 from condal.distributed.sharded_array import ShardedArray
@@ -61,7 +62,7 @@ def test_rows_that_are_not_a_ranks_own_are_refused_by_all(team, matrix):
 @pytest.mark.parametrize("tol", [0.0, 1e-3, 1.0])
 def test_the_smallest_eigenvalue(team, matrix, tol):
     shift = np.random.default_rng(1).standard_normal(N)
-    V = Symmetric(N, sparse=(rows(team, matrix),), diagonal=own(team, shift))
+    V = Symmetric(N, [ShardedTerm(rows(team, matrix))], diagonal=own(team, shift))
     values, vectors = np.linalg.eigh(matrix.toarray() + np.diag(shift))
     oracle = Slepc(N, team=team)
     for guess in (None, own(team, vectors[:, 1])):  # of another eigenvalue
@@ -74,14 +75,18 @@ def test_the_smallest_eigenvalue(team, matrix, tol):
 
 def test_many_equal_eigenvalues_and_no_matrix_at_all(team):
     eye = sp.csr_array(sp.eye(N, format="csr"))
-    pair = Slepc(N, team=team).smallest(Symmetric(N, sparse=(rows(team, eye),)), 1e-6)
+    pair = Slepc(N, team=team).smallest(Symmetric(N, [ShardedTerm(rows(team, eye))]), 1e-6)
     assert pair.value == pytest.approx(1.0, abs=1e-6)
     nothing = Symmetric(N, diagonal=own(team, np.zeros(N)))
     assert Slepc(N, team=team).smallest(nothing).value == 0.0
 
 
 def test_a_stop_in_a_product_leaves_a_solver_that_works(team, matrix):
-    V, oracle, stopper = Symmetric(N, sparse=(rows(team, matrix),)), Slepc(N, team=team), Stopper()
+    V, oracle, stopper = (
+        Symmetric(N, [ShardedTerm(rows(team, matrix))]),
+        Slepc(N, team=team),
+        Stopper(),
+    )
     wanted = oracle.smallest(V, 1e-6).value
     with team.solving(), Deadline(stopper).on():
         oracle.smallest(V, 1e-6)
@@ -94,7 +99,7 @@ def test_a_stop_in_a_product_leaves_a_solver_that_works(team, matrix):
 def test_a_product_that_is_no_number_is_told(team, matrix):
     shift = np.zeros(N)
     shift[N - 1] = np.nan
-    V = Symmetric(N, sparse=(rows(team, matrix),), diagonal=own(team, shift))
+    V = Symmetric(N, [ShardedTerm(rows(team, matrix))], diagonal=own(team, shift))
     with pytest.raises(FloatingPointError, match="gave NaN or infinity"):
         Slepc(N, team=team).smallest(V)
 
@@ -102,7 +107,8 @@ def test_a_product_that_is_no_number_is_told(team, matrix):
 def test_the_bound_is_one_and_near(team, matrix):
     values = np.linalg.eigvalsh(matrix.toarray())
     X = DistributedSpectrahedron.of(N, 3.0, team)
-    proof = X.bound(Symmetric(N, sparse=(rows(team, matrix),)), slack=0.01, failure=1e-6, seed=2)
+    V = Symmetric(N, [ShardedTerm(rows(team, matrix))])
+    proof = X.bound(V, slack=0.01, failure=1e-6, seed=2)
     assert 3.0 * values[0] - 0.02 <= proof.value <= 3.0 * values[0]
     assert proof.failure == 1e-6
 

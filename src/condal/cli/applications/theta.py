@@ -15,7 +15,7 @@ from condal.cli.text import number
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_labelled_graph
 from condal.problem import Problem
-from condal.problems.lovasz_theta import StableSet, Theta, theta
+from condal.problems.lovasz_theta import StableSet, theta
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
@@ -27,11 +27,11 @@ SUM_ROUNDING = 1e-9  # relative error of a sum of n^2 numbers, before it is roun
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
-    """The model, of the graph in the file or of its complement, whose stable sets are cliques of
+class Task:
+    """The `Theta` of the graph in the file or of its complement, whose stable sets are cliques of
     the graph. `labels` are the labels of the vertices in the file."""
 
-    model: Theta
+    model: Any
     complement: bool
     labels: Any
 
@@ -56,19 +56,19 @@ class _Answer:
     colours: int | None
 
 
-def _build(file: str, chosen: Chosen) -> _Task:
+def _build(file: str, chosen: Chosen) -> Task:
     graph, labels = read_labelled_graph(file)
     model = theta(graph, theta_plus=chosen["plus"])
     complement = chosen["complement"]
-    return _Task(model.complement if complement else model, complement, labels)
+    return Task(model.complement if complement else model, complement, labels)
 
 
-def _answer(task: _Task, result: Result, chosen: Chosen) -> _Answer:
+def _answer(task: Task, result: Result, chosen: Chosen) -> _Answer:
     answer = rounded(task.model, result, chosen)
     return _described(task, result, answer, quick=chosen["limit"].is_over())
 
 
-def _described(task: _Task, result: Result, answer: StableSet, *, quick: bool) -> _Answer:
+def _described(task: Task, result: Result, answer: StableSet, *, quick: bool) -> _Answer:
     """Add labels and colours; with `quick`, the clique alone bounds the number of colours."""
     n, labels = task.model.n, task.labels[answer.vertices]
     if not task.complement:
@@ -86,7 +86,7 @@ def _indicator(answer: _Answer) -> Any:
     return inside
 
 
-def _restore(task: _Task, saved: Saved) -> _Answer:
+def _restore(task: Task, saved: Saved) -> _Answer:
     inside = saved.labels
     if inside.shape != (task.model.n,) or not np.isin(inside, (0, 1)).all():
         raise ProblemError(f"labels must be {task.model.n} numbers, each 0 or 1")
@@ -98,7 +98,7 @@ def _restore(task: _Task, saved: Saved) -> _Answer:
     return _described(task, saved.result, answer, quick=quick)
 
 
-def _rows(task: _Task, result: Result, answer: _Answer) -> Lines:
+def _rows(task: Task, result: Result, answer: _Answer) -> Lines:
     joined = "all of them adjacent" if task.complement else "no two of them adjacent"
     rows = [(task.noun, f"{answer.vertices.size:,} vertices, {joined}")]
     if answer.colours is None:
@@ -106,7 +106,7 @@ def _rows(task: _Task, result: Result, answer: _Answer) -> Lines:
     return [*rows, ("colours", f"at least {answer.colours:,}, in every proper colouring")]
 
 
-def _proved(task: _Task, result: Result, answer: _Answer) -> Lines:
+def _proved(task: Task, result: Result, answer: _Answer) -> Lines:
     most = math.floor(result.bound)
     rows = [
         ("bound", f"{number(result.bound, up=True)}, so no {task.noun} has more than {most:,}"),
@@ -116,7 +116,7 @@ def _proved(task: _Task, result: Result, answer: _Answer) -> Lines:
     return rows
 
 
-def _figures(task: _Task, result: Result, answer: _Answer | None) -> Figures:
+def _figures(task: Task, result: Result, answer: _Answer | None) -> Figures:
     key = task.noun.replace(" ", "_")
     figures: Figures = {
         key: None if answer is None else float(answer.vertices.size),
@@ -132,7 +132,7 @@ def _lines(answer: _Answer) -> Iterator[str]:
     return (f"{label}" for label in answer.labels)
 
 
-def _picture(task: _Task, result: Result, answer: _Answer) -> Picture:
+def _picture(task: Task, result: Result, answer: _Answer) -> Picture:
     graph = task.model.complement if task.complement else task.model
     inside = np.isin(np.arange(graph.n), answer.vertices.vertices)
     return pictures.graph(

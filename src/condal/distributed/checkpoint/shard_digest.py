@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from condal.distributed.edges import Edges
 from condal.distributed.matrix import ShardedRows
 from condal.distributed.oracle import Slepc
 from condal.distributed.sharded_array import ShardedArray
@@ -32,6 +33,8 @@ def shard_words(value: Any) -> Sequence[str] | None:
         begin, _ = value.team.range(total)
         shape = (total, *value.shape[1:])
         return ("rows", str(value.dtype), str(shape), *_sums(value.team, _entries(value, begin)))
+    if isinstance(value, Edges):
+        return ("edges", str(value.count), *_sums(value.entries.team, _sparse(value.entries)))
     if isinstance(value, ShardedRows):
         return ("matrix", str(value.n), repr(value.factor), *_sums(value.team, _sparse(value)))
     return None
@@ -69,11 +72,11 @@ def _mixed(key: int, *columns: Any) -> int:
     """Return the sum of the entries, each mixed with its place."""
     words: Words = np.full(columns[0].size, key, dtype=np.uint64)
     for column in columns:
-        words = _mix(words ^ column.view(np.uint64))
+        words = mix(words ^ column.view(np.uint64))
     return int(words.sum(dtype=np.uint64))
 
 
-def _mix(words: Words) -> Words:
+def mix(words: Words) -> Words:
     """Apply a bijection of 64 bits in which each bit depends on all (Steele, Lea, Flood 2014)."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

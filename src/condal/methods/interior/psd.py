@@ -192,9 +192,11 @@ def _least(L: Array, d: Array) -> float:
         for _ in range(2):
             v -= Q[: k + 1].T @ (Q[: k + 1] @ v)
         beside[k] = np.linalg.norm(v)
-        values, vectors = eigh_tridiagonal(
-            diagonal[: k + 1], beside[:k], select="i", select_range=(0, 0)
-        )
+        values, vectors = diagonal[:1], np.ones((1, 1))
+        if k:  # older LAPACK wrappers refuse one row
+            values, vectors = eigh_tridiagonal(
+                diagonal[: k + 1], beside[:k], select="i", select_range=(0, 0)
+            )
         error = beside[k] * abs(float(vectors[-1, 0]))
         least = float(values[0]) - error
         if error <= EIGENVALUE_ERROR * abs(float(values[0])) or not beside[k]:

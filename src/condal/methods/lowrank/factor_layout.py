@@ -75,6 +75,14 @@ class Layout:
         """Whether R is the factor of one matrix, without slack."""
         return self.alone and not self.blocks[0].slack
 
+    def normals(self, seed: int, columns: int) -> Array:
+        """Return an R of standard normal numbers."""
+        make = getattr(self.blocks[0].X, "normals", None)
+        if make is not None:  # its rows are on many ranks
+            sharded: Array = make(seed, columns)
+            return sharded
+        return np.random.default_rng(seed).standard_normal((self.height, columns))
+
     def point(self, R: Array) -> Point:
         """Return x = R R', or the tuple of its blocks."""
         ones = np.ones(R.shape[1])

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from condal.linalg.gradients import Gradient, add
+from condal.linalg.images import zeros_of
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
+from condal.linalg.sharding import total_rows
 from condal.methods.lagrangian import lagrangian, multiplier
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.geometry import Blocks, Geometry, Sphere, StiefelBlocks, UnitRows
@@ -80,7 +83,7 @@ class FactoredLagrangian:
         """Return the value and derivatives at R."""
         problem, f = self.problem, self.problem.f
         x = self.layout.point(R)
-        Ax, w = problem.A(x), np.zeros(problem.A.size)
+        Ax, w = problem.A(x), zeros_of(problem.A)
         # For a linear f the product V R, needed below, also gives the value.
         linear = self.eliminated and f.L == 0 and f.M.size == 1 and f.gradient(np.zeros(1))[0] != 0
         Mx = np.zeros(1) if linear else f.M(x)
@@ -105,14 +108,15 @@ class FactoredLagrangian:
         """The diagonal of the slack, where it is positive."""
         slack = self.layout.diagonal(V) - self.geometry.shift_diagonal(shift)
         weights = np.maximum(slack, 1e-3 * float(np.abs(slack).max()) or 1.0)
-        return np.asarray(weights / weights.mean())  # a radius then means the same at every point
+        weights /= weights.mean()  # a radius then means the same at every point
+        return weights
 
     def settled(self, point: FactorPoint) -> bool:
         """Whether another dual or penalty would change nothing."""
         h = self.problem.h
-        far = h.distance(point.Ax) > 1e-12 * (1.0 + norm(point.Ax[None, :]))
+        far = h.distance(point.Ax) > 1e-12 * (1.0 + stable_norm(point.Ax))
         if h.lipschitz < np.inf:  # h is finite everywhere: only the multiplier shows
-            far = norm((point.w - self.y)[None, :]) > 1e-9 * (1.0 + norm(point.w[None, :]))
+            far = stable_norm(point.w - self.y) > 1e-9 * (1.0 + stable_norm(point.w))
         return self.eliminated or not far or self.lam > MAX_LAM
 
     def change(self, point: FactorPoint, D: Array) -> Gradient | None:
@@ -149,7 +153,7 @@ def surface_of(problem: Problem) -> tuple[Geometry, Array | None, Layout]:
     if not isinstance(X, Spectral):
         spheres = tuple(Sphere(block.X.trace) for block in layout.blocks)
         return Blocks(tuple(block.every for block in layout.blocks), spheres), None, layout
-    if d is not None and b is not None and np.all(b / d > 0) and X.n % d.size == 0:
+    if d is not None and b is not None and np.all(b / d > 0) and X.n % total_rows(d) == 0:
         total = float((b / d).sum())
         slack = 1e-9 * X.trace
         if abs(total - X.trace) <= slack or (X.at_most and total <= X.trace):

@@ -56,18 +56,20 @@ class Sphere(RowShift):
     trace: float
 
     def on(self, R: Array) -> Array:
-        return np.asarray(R * (np.sqrt(self.trace) / np.linalg.norm(R)))
+        scaled: Array = R * (np.sqrt(self.trace) / np.linalg.norm(R))
+        return scaled
 
     def tangent(self, R: Array, U: Array) -> Array:
         """U - (<U, R> / trace) R."""
-        return np.asarray(U - (float(np.vdot(U, R)) / self.trace) * R)
+        tangent: Array = U - (float(np.vdot(U, R)) / self.trace) * R
+        return tangent
 
     def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
         return self.tangent(R, rows * U)
 
     def shift(self, R: Array, VR: Array) -> Array:
         """<V, x> / trace, the same for every row."""
-        return np.full(len(R), float(np.vdot(VR, R)) / self.trace)
+        return np.full_like(R[:, 0], float(np.vdot(VR, R)) / self.trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,17 +89,18 @@ class UnitRows(RowShift):
             rows = rows.copy()
             rows[norms == 0.0, 0] = 1.0
             norms = np.where(norms == 0.0, 1.0, norms)
-        return np.asarray(rows * (np.sqrt(self.squares) / norms)[:, None]).reshape(R.shape)
+        scaled: Array = rows * (np.sqrt(self.squares) / norms)[:, None]
+        return scaled.reshape(*R.shape)
 
     def tangent(self, R: Array, U: Array) -> Array:
         """U_i - (<U_i, R_i> / squares_i) R_i."""
         rows, parts = self._joined(R), self._joined(U)
         across = (_rowwise(parts, rows) / self.squares)[:, None] * rows
-        return np.subtract(parts, across, out=across).reshape(R.shape)
+        return np.subtract(parts, across, out=across).reshape(*R.shape)
 
     def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
         """Return the tangent part of rows * U: all of it where each R_i is one row."""
-        scaled = np.asarray(rows * U)
+        scaled: Array = rows * U
         return scaled if len(R) == self.squares.size else self.tangent(R, scaled)
 
     def shift(self, R: Array, VR: Array) -> Array:
@@ -107,7 +110,8 @@ class UnitRows(RowShift):
 
     def multipliers(self, shift: Array) -> Array:
         """Return the multiplier of each |R_i|^2 = squares_i."""
-        return np.asarray(shift.reshape(self.squares.size, -1)[:, 0])
+        multipliers: Array = shift.reshape(self.squares.size, -1)[:, 0]
+        return multipliers
 
     def _joined(self, R: Array) -> Array:
         return R.reshape(self.squares.size, -1)
@@ -180,4 +184,5 @@ class StiefelBlocks:
 
 
 def _rowwise(a: Array, b: Array) -> Array:
-    return np.asarray(np.einsum("ij,ij->i", a, b))
+    products: Array = np.einsum("ij,ij->i", a, b)
+    return products

@@ -121,7 +121,7 @@ class LowRankCGAL:
         require_blocks(problem, "the low-rank method")
         geometry, _, layout = surface_of(problem)
         rank = self._first_rank(problem, layout)
-        R = np.random.default_rng(self.seed).standard_normal((layout.height, rank))
+        R = layout.normals(self.seed, rank)
         if warm is not None and warm.x is not None:
             factor = layout.factor(warm.x)
             R = R if factor is None else factor  # x = 0 has no factor to start from

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from condal.linalg.images import zeros_of
 from condal.linalg.points import Array
+from condal.linalg.sharding import normals_like, total_rows
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.factored import (
     FactoredLagrangian,
@@ -30,6 +32,7 @@ from condal.methods.lowrank.trust_region import FORCING, first_radius, norm, ste
 from condal.methods.projection.relaxation import FIRST_OMEGA, Sweeps, next_omega
 from condal.methods.state import State
 from condal.runtime.cancellation import time_is_up
+from condal.runtime.consensus import root_value
 
 if TYPE_CHECKING:
     from condal.methods.lowrank.method import LowRankCGAL
@@ -40,10 +43,12 @@ CUT_EVERY = 10  # iterations of sweeps
 CUT = 1e-3  # of the largest eigenvalue of x: smaller ones do not belong to the solution
 SIGNIFICANT = 1.0  # ratio of the promised descent to the residual from which R grows
 LACKING = 3.0  # the same ratio, from which a fixed rank is too small
+PERSISTENT = 0.5  # of the promise of the round before: from this on, it does not fall with f
 FRUITLESS = 0.01  # of the promised descent: less means that new columns did not help
 FRESH_STEPS = 4
 SETTLED = 1e-2  # of the target: a residual that new columns reach and no saddle does
-SWEEPS = 10  # per iteration
+SWEEPS = 10  # per iteration,
+MAX_SWEEPS = 30  # at most: the first, and those that the target likely takes
 SINGLE_RESIDUAL = 1e-3  # residual above which single precision is enough
 SWEEP_PATIENCE = 100  # iterations in which sweeps halve the residual, or the trust region follows
 PENALTY_FACTOR, MIN_DECREASE = 4, 0.3  # lam grows where infeasibility falls by less
@@ -67,6 +72,8 @@ class LowRankState:
     hoped: tuple[float, float] | None = None  # value at the last growth, and the promised descent
     omega: float | None = FIRST_OMEGA  # of the sweeps; None once the trust region has taken over
     mark: tuple[float, int] = (inf, 0)  # a residual of the sweeps, and its age in iterations
+    rate: float | None = None  # of the residual per sweep; None before the first of a start
+    promised: float = inf  # the descent that the eigenvectors of the last round promised
 
 
 class Rounds:
@@ -117,12 +124,12 @@ class Rounds:
         assert self.carry.omega is not None
         function, R, before = self.point.function, self.point.R, residual_of(self.point)
         del self.point  # its gradient is as large as R, and memory is short where n is large
-        single = before > SINGLE_RESIDUAL
-        R = self.sweeps.relaxed(R, sweeps=SWEEPS, omega=self.carry.omega, single=single)
+        single, sweeps = before > SINGLE_RESIDUAL, _likely_sweeps(self.carry, before)
+        R = self.sweeps.relaxed(R, sweeps=sweeps, omega=self.carry.omega, single=single)
         if k % CUT_EVERY == 0 and before <= CUT_RESIDUAL:
             R = function.geometry.on(_cut(R, CUT))
         self.point = function.at(R)
-        self.carry = _after_sweeps(self.carry, before, residual_of(self.point))
+        self.carry = _after_sweeps(self.carry, before, residual_of(self.point), sweeps)
 
     def descend(self) -> None:
         """Take one trust region step."""
@@ -159,7 +166,9 @@ class Rounds:
             lam *= PENALTY_FACTOR
         promised = lowest.promised / scale
         grows = promised > SIGNIFICANT * residual and self._can_grow()
-        lacking = self.method.fixed_rank and promised > LACKING * residual and grows
+        # Where f is curved, the promise may fall with f itself: at a fixed rank, two rounds tell.
+        persists = promised > max(LACKING * residual, PERSISTENT * carry.promised)
+        lacking = self.method.fixed_rank and persists and grows
         grows = grows and not self.method.fixed_rank
         if grows:
             R = self._grown(point.R, lowest.vectors, promised)
@@ -171,7 +180,10 @@ class Rounds:
             R = _cut(point.R, least) if residual <= CUT_RESIDUAL else point.R
 
         function = replace(function, y=lowest.w, lam=lam)
-        self.point = function.at(R if R is point.R else function.geometry.on(R))
+        if R is point.R and function.eliminated:  # no dual or penalty changes the point
+            self.point = replace(point, function=function)
+        else:
+            self.point = function.at(R if R is point.R else function.geometry.on(R))
         self.carry = LowRankState(
             R=self.point.R,
             radius=first_radius(self.point) if grows else carry.radius,
@@ -181,6 +193,8 @@ class Rounds:
             fresh=FRESH_STEPS if grows else 0,
             hoped=(self.point.value, 0.5 * promised * scale_of(self.point)) if grows else None,
             omega=carry.omega,
+            rate=carry.rate or 1.0,
+            promised=promised,
         )
         self.last = lacking or (self.last and not grows and function.settled(self.point))
 
@@ -195,7 +209,7 @@ class Rounds:
             return
         image = point.function.layout.product(point.V, refuting)
         point.function.geometry.subtract(image, point.shift, refuting)
-        values, turned = np.linalg.eigh(refuting.T @ image)
+        values, turned = root_value(tuple(np.linalg.eigh(refuting.T @ image)))
         negative = values < 0
         promised = max(-float(values[0]), 0.0) * norm(point.R) ** 2 / scale_of(point)
         grows = promised > SIGNIFICANT * residual_of(point) and self._can_grow()
@@ -233,14 +247,13 @@ class Rounds:
 
     def _grown(self, R: Array, vectors: Array, promised: float) -> Array:
         """Append eigenvectors to R, and random columns where memory allowed too few of them."""
-        n, rank = R.shape
+        n, rank = total_rows(R), R.shape[1]
         most = min(max(2, rank // 2), max_rank(self.problem) - rank)
         known = vectors.shape[1]
         more = max(0, most // 2 - known) if MAX_NEW_NUMBERS // n < most // 2 else 0
-        rng = np.random.default_rng([self.method.seed, known])
-        random = rng.standard_normal((n, more)) / sqrt(n)
+        random = normals_like(R, [self.method.seed, known], more) / sqrt(n)
         new = np.hstack([vectors, random])[:, :most]
-        new *= min(0.3, sqrt(promised)) * norm(R) / sqrt(len(R))
+        new *= min(0.3, sqrt(promised)) * norm(R) / sqrt(n)
         return np.hstack([R, new])
 
     def _shrinkage(self, gap: float) -> float:
@@ -259,7 +272,8 @@ def _inverse(problem: Problem) -> Callable[[Array], Array] | None:
 
 def max_rank(problem: Problem) -> int:
     """More columns than some solution has, and than a local but not global minimum can have."""
-    return ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 2
+    rows = total_rows(zeros_of(problem.A)) + problem.f.M.size
+    return ceil(sqrt(2 * rows)) + 2
 
 
 def first_rank(problem: Problem, n: int, given: int | None) -> int:
@@ -268,13 +282,27 @@ def first_rank(problem: Problem, n: int, given: int | None) -> int:
     return min(n, max_rank(problem), given or problem.rank or ceil(4 * log(n) + n**0.25))
 
 
-def _after_sweeps(carry: LowRankState, before: float, residual: float) -> LowRankState:
+def _likely_sweeps(carry: LowRankState, residual: float) -> int:
+    """The sweeps that likely reach the target: a product that measures the residual takes longer
+    than some sweeps."""
+    rate = carry.rate
+    if rate is None:
+        return MAX_SWEEPS
+    if not rate < 1 or residual <= carry.target:
+        return SWEEPS
+    likely = ceil(log(carry.target / residual) / log(rate))
+    return max(SWEEPS, min(MAX_SWEEPS, likely))
+
+
+def _after_sweeps(carry: LowRankState, before: float, residual: float, sweeps: int) -> LowRankState:
     """The omega of the next sweeps; None where they no longer pay."""
     assert carry.omega is not None
-    omega = next_omega(carry.omega, (residual / max(before, TINY)) ** (1 / SWEEPS))
+    rate = (residual / max(before, TINY)) ** (1 / sweeps)
+    omega = next_omega(carry.omega, rate)
     best, age = carry.mark
     mark = (residual, 0) if residual <= 0.5 * best else (best, age + 1)
-    return replace(carry, omega=None if mark[1] >= SWEEP_PATIENCE else omega, mark=mark)
+    omega_or_end = None if mark[1] >= SWEEP_PATIENCE else omega
+    return replace(carry, omega=omega_or_end, mark=mark, rate=rate)
 
 
 def _accuracy(point: FactorPoint, target: float) -> float:
@@ -286,6 +314,9 @@ def _accuracy(point: FactorPoint, target: float) -> float:
 
 def _cut(R: Array, least: float) -> Array:
     """R in its principal axes, without those below `least` of the largest; R if all count."""
-    values, vectors = np.linalg.eigh(R.T @ R)
+    values, vectors = root_value(tuple(np.linalg.eigh(R.T @ R)))
     large = values > least * values[-1]
-    return R if large.all() else np.asarray(R @ vectors[:, large])
+    if large.all():
+        return R
+    cut: Array = R @ vectors[:, large]
+    return cut

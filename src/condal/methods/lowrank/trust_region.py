@@ -74,7 +74,7 @@ def _subproblem(point: FactorPoint, radius: float, accuracy: float) -> tuple[Arr
     Vectors are updated in point, because memory traffic dominates the time.
     """
     R, gradient = point.R, point.gradient
-    total, residual = np.zeros(R.shape), np.array(gradient, order="C")
+    total, residual = np.zeros_like(R, order="C"), gradient.copy()
     z = point.preconditioned(residual)
     direction, rz = -z, dot(residual, z)
     if rz <= 0.0:  # the gradient is 0: a saddle or a minimum, left only by new columns

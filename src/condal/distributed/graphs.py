@@ -1,0 +1,41 @@
+"""Graphs whose rows are owned by ranks, as they are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.distributed.team import Team
+from condal.errors import ProblemError
+
+
+def graph_rows(block: Any, team: Team, without_edges: str) -> Any:
+    """Return this rank's rows of a graph as a CSR array without loops and zeros.
+
+    ProblemError on all ranks if the rows of one are not its own, or hold NaN; or if there are no
+    edges, for the reason `without_edges`.
+    """
+    team.require_alike()
+    with team.together():
+        if not sp.issparse(block):
+            raise ProblemError(
+                f"the rows of W must be a SciPy sparse array; got {type(block).__name__}"
+            )
+        begin, end = team.range(block.shape[1])
+        if block.shape[0] != end - begin:
+            raise ProblemError(
+                f"rank {team.rank} owns the rows {begin} to {end - 1} of {block.shape[1]}; got "
+                f"{block.shape[0]} rows"
+            )
+        own = sp.coo_array(block)
+        if not np.all(np.isfinite(own.data)):
+            raise ProblemError("the weights hold NaN or infinity: clean the data first")
+        edge = (own.row.astype(np.int64) + begin != own.col) & (own.data != 0)
+        entries = own.data[edge].astype(np.float64), (own.row[edge], own.col[edge])
+        W = sp.csr_array(entries, shape=block.shape)
+    team.require_same(block.shape[1], "the number of vertices")
+    if team.sum(float(W.nnz)) == 0:
+        raise ProblemError(f"the graph has no edges: {without_edges}; nothing to solve")
+    return W

@@ -1,0 +1,134 @@
+"""Halos: the rows of other ranks that a rank needs, fetched for all columns at once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.distributed.engine import engine
+from condal.distributed.team import Team
+from condal.linalg.points import Array, Indices
+
+
+class Exchange:
+    """Fetch some rows of other ranks, which all ranks do at the same time.
+
+    Parameters
+    ----------
+    wanted : ndarray of int
+        The numbers of the rows, from 0 to n - 1, each of them owned by another rank; rows of a
+        rank follow each other, and the ranks are in ascending order.
+    n : int
+        The number of rows on all ranks.
+    places : ndarray of int, optional
+        Where this rank stores each of its own rows; by default in ascending order.
+    """
+
+    def __init__(
+        self, wanted: Indices, n: int, team: Team, *, places: Indices | None = None
+    ) -> None:
+        self.team, self.size = team, int(wanted.size)
+        begin, _ = team.range(n)
+        firsts = np.array([team.range(n, rank)[0] for rank in range(team.size)])
+        owners = np.searchsorted(firsts, wanted, side="right") - 1
+        counts = np.bincount(owners, minlength=team.size).astype(np.int64)
+        asked = np.empty_like(counts)
+        team.comm.Alltoall(counts, asked)
+        numbers = np.empty(int(asked.sum()), dtype=np.int64)
+        send = [np.ascontiguousarray(wanted, dtype=np.int64), (counts, _starts(counts))]
+        team.comm.Alltoallv(send, [numbers, (asked, _starts(asked))])
+        own = numbers - begin
+        self._sent = own if places is None else places[own]
+        self._to, self._from = _slices(asked), _slices(counts)
+        self._buffer: Any = np.empty(0)
+
+    def __call__(self, own: Any, into: Any) -> None:
+        """Write the rows of other ranks to `into`, given the rows of this one."""
+        MPI, comm = engine().MPI, self.team.comm
+        kind = _row_type(own.dtype.char, own.shape[1] if own.ndim == 2 else 1)
+        requests = [
+            comm.Irecv([into[rows], rows.stop - rows.start, kind], source=rank)
+            for rank, rows in self._from
+        ]
+        packed = self._packed(own)
+        requests += [
+            comm.Isend([packed[rows], rows.stop - rows.start, kind], dest=rank)
+            for rank, rows in self._to
+        ]
+        MPI.Request.Waitall(requests)
+
+    def _packed(self, own: Any) -> Any:
+        """The rows that others want, in a buffer that is used again."""
+        shape = (self._sent.size, *own.shape[1:])
+        if self._buffer.shape != shape or self._buffer.dtype != own.dtype:
+            self._buffer = np.empty(shape, own.dtype)
+        return np.take(own, self._sent, axis=0, out=self._buffer, mode="clip")
+
+
+def _starts(counts: Indices) -> Indices:
+    return np.cumsum(counts) - counts
+
+
+def _slices(counts: Indices) -> list[tuple[int, slice]]:
+    """The rows of each rank that has any."""
+    ends = np.cumsum(counts)
+    return [
+        (rank, slice(int(ends[rank] - counts[rank]), int(ends[rank])))
+        for rank in np.flatnonzero(counts).tolist()
+    ]
+
+
+@lru_cache(maxsize=256)
+def _row_type(char: str, width: int) -> Any:
+    """The MPI type of a row: rows are counted, as 2^31 numbers would be too many."""
+    MPI = engine().MPI
+    kind = {"d": MPI.DOUBLE, "f": MPI.FLOAT, "l": MPI.INT64_T, "L": MPI.UINT64_T}[char]
+    return kind.Create_contiguous(width).Commit()
+
+
+class Halo:
+    """The rows of an array of n rows in some `columns`, this rank's own first."""
+
+    def __init__(self, columns: Indices, n: int, team: Team) -> None:
+        begin, end = team.range(n)
+        self.columns, self.own, self._n, self.team = columns, end - begin, n, team
+        self._exchange = Exchange(columns[self.own :], n, team)
+        self._vector = np.empty(0 if team.size == 1 else columns.size)
+
+    @property
+    def size(self) -> int:
+        """The number of rows of other ranks."""
+        return self._exchange.size
+
+    def __call__(self, local: Any) -> Any:
+        """Return the rows of all columns, given those of this rank; of numbers or integers."""
+        whole = np.empty((self.columns.size, *local.shape[1:]), local.dtype)
+        whole[: self.own] = local
+        self._exchange(np.ascontiguousarray(local), whole[self.own :])
+        return whole
+
+    def fetch(self, local: Array) -> Array:
+        """Return the entries of one vector in a buffer that the next call overwrites."""
+        if self.team.size == 1:
+            return local
+        self._vector[: self.own] = local
+        self._exchange(local, self._vector[self.own :])
+        return self._vector
+
+
+def with_halo(block: Any, team: Team) -> tuple[Any, Halo]:
+    """Renumber the columns of a sparse block of this rank's rows, and return it with its halo.
+
+    The columns of this rank come first, then those of other ranks in which the block has entries.
+    """
+    begin, end = team.range(block.shape[1])
+    own = (block.indices >= begin) & (block.indices < end)
+    others = np.unique(block.indices[~own])
+    places = np.where(own, block.indices - begin, 0)
+    places[~own] = end - begin + np.searchsorted(others, block.indices[~own])
+    shape = (block.shape[0], end - begin + others.size)
+    renumbered = sp.csr_array((block.data, places, block.indptr), shape=shape)
+    return renumbered, Halo(np.concatenate([np.arange(begin, end), others]), block.shape[1], team)

@@ -1,0 +1,143 @@
+"""Over-relaxed sweeps over the rows of a factor that ranks own: `Sweeps` colour by colour.
+
+A rank moves its rows of a colour, and then all ranks exchange the rows of this colour that others
+need, all columns at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.distributed.colouring import colouring
+from condal.distributed.halo import Exchange
+from condal.distributed.sharded_array import ShardedArray
+from condal.linalg.blocked import block_slices
+from condal.linalg.points import Array, Indices
+from condal.linalg.symmetric import MIN_REORDERED_SIDE
+from condal.linalg.work import PRODUCT_FLOPS, add_work
+from condal.methods.projection.relaxation import MIN_COLOUR_ENTRIES, move_rows, row_sizes
+from condal.runtime.cancellation import check_cancelled, time_is_up
+
+if TYPE_CHECKING:
+    from condal.distributed.matrix import ShardedRows
+
+
+@dataclass(frozen=True, eq=False)
+class Colour:
+    """One colour: the rows of this rank, their entries in double and in single precision, and the
+    rows of the halo with their exchange."""
+
+    rows: slice
+    blocks: dict[Any, Any]
+    halo: slice
+    exchange: Exchange
+
+
+@dataclass(frozen=True, eq=False)
+class DistributedSweeps:
+    """`Sweeps` on ranks.
+
+    It works on rows of length 1 in the order of the colours, this rank's own first and then those
+    of the halo: `order` sorts the rows of this rank, and their `lengths` become part of C.
+    """
+
+    order: Indices
+    colours: tuple[Colour, ...]
+    lengths: Array
+    halo: int
+
+    @classmethod
+    def of(cls, C: ShardedRows, squares: ShardedArray) -> DistributedSweeps | None:
+        """Return the sweeps of C; None if its graph has many colours for its size."""
+        team, rows = C.team, C.own.shape[0]
+        lengths = C.halo(np.sqrt(squares.local))
+        graph = _joined(C, lengths)
+        total = int(team.sum(float(graph.nnz)))
+        colour = colouring(graph, C.halo, team, most=1 + total // MIN_COLOUR_ENTRIES)
+        if colour is None:
+            return None
+        place = np.arange(rows)
+        if C.n // team.size >= MIN_REORDERED_SIDE:  # neighbours near each other within a colour
+            from condal.distributed.matrix import local_order
+
+            place = np.argsort(local_order(graph))
+        order = np.lexsort((place, colour[:rows]))
+        # The rows of the halo are in the order of their owners, who read them one after another.
+        places = C.halo(place)[rows:]
+        begins = np.array([team.range(C.n, rank)[0] for rank in range(team.size)])
+        owners = np.searchsorted(begins, C.halo.columns[rows:], side="right")
+        others = np.lexsort((places, owners, colour[rows:]))
+        return cls(
+            order,
+            _colours(C, graph, colour, order, others),
+            lengths[:rows][order][:, None],
+            others.size,
+        )
+
+    def relaxed(self, R: Any, *, sweeps: int, omega: float, single: bool) -> ShardedArray:
+        """Return R after some sweeps, none of which increases <C, R R'>; see `Sweeps.relaxed`."""
+        dtype: Any = np.float32 if single else np.float64
+        own, width = R.local.shape
+        unit: Array = np.empty((own + self.halo, width), dtype)
+        for rows in block_slices(own, width):
+            unit[rows] = R.local[self.order[rows]] / self.lengths[rows]
+        for colour in self.colours:
+            self._fetch(unit, colour)
+        entries = sum(colour.blocks[np.float64].nnz for colour in self.colours)
+        add_work(sweeps * PRODUCT_FLOPS * entries * width)
+        for _ in range(sweeps):
+            check_cancelled()
+            for colour in self.colours:
+                move_rows(unit[colour.rows], colour.blocks[dtype] @ unit, omega)
+                self._fetch(unit, colour)
+            if time_is_up():
+                break
+        out = np.empty((own, width))
+        for rows in block_slices(own, width):
+            double = unit[rows].astype(np.float64)
+            out[self.order[rows]] = double * (self.lengths[rows] / row_sizes(double))
+        return ShardedArray(out, R.team)
+
+    def _fetch(self, unit: Array, colour: Colour) -> None:
+        """Write the rows of a colour that other ranks have moved to the halo."""
+        own = len(self.order)
+        halo = slice(own + colour.halo.start, own + colour.halo.stop)
+        colour.exchange(unit[:own], unit[halo])
+
+
+def _joined(C: ShardedRows, lengths: Array) -> Any:
+    """The entries of C off the diagonal, for rows of length 1, relative to the largest."""
+    own, rows = C.own, C.own.shape[0]
+    row = np.repeat(np.arange(rows), np.diff(own.indptr))
+    off = (row != own.indices) & (own.data != 0.0)
+    weights = C.factor * own.data[off] * lengths[row[off]] * lengths[own.indices[off]]
+    largest = C.team.largest(float(np.abs(weights).max(initial=0.0))) or 1.0
+    places = (row[off], own.indices[off])
+    return sp.csr_array((weights / largest, places), shape=own.shape)
+
+
+def _colours(
+    C: ShardedRows, graph: Any, colour: Indices, order: Indices, others: Indices
+) -> tuple[Colour, ...]:
+    """The colours in turn, in the order of the rows of this rank and of its halo."""
+    team, rows = C.team, order.size
+    place = np.empty(colour.size, dtype=graph.indices.dtype)
+    place[order] = np.arange(rows)
+    place[rows + others] = np.arange(rows, colour.size)
+    entries = sp.csr_array((graph.data, place[graph.indices], graph.indptr), graph.shape)[order]
+    entries.sort_indices()
+    count = int(team.largest(float(colour.max(initial=-1)))) + 1
+    ends = [np.searchsorted(colour[some], np.arange(count + 1)) for some in (order, rows + others)]
+    colours = []
+    for c in range(count):
+        own, halo = (slice(int(end[c]), int(end[c + 1])) for end in ends)
+        wanted = C.halo.columns[rows + others[halo]]
+        block = entries[own]
+        blocks = {np.float64: block, np.float32: block.astype(np.float32)}
+        exchange = Exchange(wanted, C.n, team, places=place[:rows])
+        colours.append(Colour(own, blocks, halo, exchange))
+    return tuple(colours)

@@ -1,0 +1,168 @@
+"""The low-rank method on ranks: it proves what one process proves, on any number of ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal import distributed
+from condal.distributed import sweeps
+from condal.distributed.checkpoint_writer import read_about
+from condal.distributed.colouring import colouring
+from condal.distributed.halo import with_halo
+from condal.distributed.matrix import ShardedRows
+from condal.distributed.sharded_array import ShardedArray, normals
+from condal.distributed.sweeps import DistributedSweeps
+from condal.linalg.points import LowRank
+from condal.linalg.symmetric import Symmetric
+from condal.methods.projection.relaxation import Sweeps
+from condal.problems import max_cut
+
+N = 400
+
+
+@pytest.fixture(scope="module")
+def W():
+    rng = np.random.default_rng(2)
+    i, j = rng.integers(0, N, (2, 3 * N))
+    half = sp.csr_array((rng.random(i.size), (i, j)), shape=(N, N))
+    return sp.csr_array(half + half.T)
+
+
+def rows(team, matrix):
+    begin, end = team.range(matrix.shape[0])
+    return sp.csr_array(matrix[begin:end])
+
+
+def together(team, found):
+    return np.concatenate(team.gathered(found.local))
+
+
+@pytest.fixture(scope="module")
+def result(team, W):
+    return distributed.solve(distributed.max_cut(rows(team, W), team))
+
+
+def test_it_is_chosen_and_proves_what_one_process_proves(team, W, result):
+    assert (result.status, result.method) == (condal.Status.SOLVED, "lowrank")
+    whole = max_cut(W)
+    best = condal.solve(whole, tol=1e-6)
+    assert best.objective * (1 - 1e-3) <= result.objective <= best.bound
+    assert best.objective <= result.bound <= best.bound * (1 + 1e-3)
+    U, y = together(team, result.x.U), together(team, result.y)
+    again = condal.certify(whole, LowRank(U, result.x.weights), y)
+    assert again.objective == pytest.approx(result.objective, rel=1e-10)
+    assert again.infeasibility <= 1e-12
+    assert again.gap <= 1e-3
+
+
+def test_the_answer_is_that_of_one_rank(team, W, result):
+    comm = team.comm.Split(team.rank)
+    alone = distributed.solve(distributed.max_cut(W, distributed.Team(comm)))
+    assert alone.objective == pytest.approx(result.objective, rel=1e-9)
+    assert alone.bound == pytest.approx(result.bound, rel=1e-6)
+    for row, other in zip(result.history, alone.history, strict=True):
+        assert row.objective == pytest.approx(other.objective, rel=1e-8)
+    comm.Free()
+
+
+def test_every_rank_has_the_same_result(team, result):
+    numbers = result.objective, result.bound, result.oracle_calls, result.matvecs
+    team.require_same((*numbers, str(result.status), result.certificate.how), "the result")
+
+
+def test_a_tighter_tolerance_takes_the_trust_region(team, W):
+    """Sweeps end where they no longer pay: both must run on sharded factors."""
+    model = distributed.max_cut(rows(team, W), team)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("condal.methods.lowrank.rounds.SWEEP_PATIENCE", 1)
+        result = distributed.solve(model, "lowrank", tol=1e-6)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(condal.solve(max_cut(W), tol=1e-7).objective, rel=2e-6)
+
+
+def test_a_cut_of_it_is_one(team, W, result):
+    cut = distributed.max_cut(rows(team, W), team).round(result, trials=2)
+    signs = team.agreed(cut.signs).astype(float)
+    assert max_cut(W).weight(signs) == pytest.approx(cut.weight, rel=1e-12)
+    assert 0.85 * result.bound <= cut.weight <= result.bound
+
+
+def test_colours_are_proper_and_do_not_depend_on_the_ranks(team, W):
+    graph = sp.csr_array(W - sp.diags(W.diagonal()))
+    graph.eliminate_zeros()
+    own, halo = with_halo(rows(team, graph), team)
+    some = colouring(own, halo, team, most=50)
+    colour = np.concatenate(team.gathered(some[: own.shape[0]]))
+    np.testing.assert_array_equal(some, colour[halo.columns])
+    i, j = graph.nonzero()
+    assert np.all(colour[i] != colour[j])
+    assert set(colour) == set(range(colour.max() + 1))
+    comm = team.comm.Split(team.rank)
+    alone = distributed.Team(comm)
+    np.testing.assert_array_equal(colouring(*with_halo(graph, alone), alone, most=50), colour)
+    assert colouring(own, halo, team, most=1) is None
+    comm.Free()
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_sweeps_are_those_of_one_process(team, W, single, monkeypatch):
+    """Both sweep in some order of the colours: from the same R they come to the same minimum."""
+    monkeypatch.setattr(sweeps, "MIN_COLOUR_ENTRIES", 1)
+    monkeypatch.setattr("condal.methods.projection.relaxation.MIN_COLOUR_ENTRIES", 1)
+    squares = 1.0 + np.arange(N) / N
+    begin, end = team.range(N)
+    swept = DistributedSweeps.of(
+        ShardedRows(rows(team, W), team), ShardedArray(squares[begin:end], team)
+    )
+    alone = Sweeps.of(Symmetric(N, sparse=(W,)), squares)
+    R = normals(team, N, seed=[3], columns=30)
+    options = {"sweeps": 60, "omega": 1.5, "single": single}
+    found = together(team, swept.relaxed(R, **options))
+    wanted = alone.relaxed(together(team, R), **options)
+    np.testing.assert_allclose((found**2).sum(axis=1), squares, rtol=1e-12)
+    values = [float(np.einsum("ij,ij->", X, W @ X)) for X in (found, wanted)]
+    assert values[0] == pytest.approx(values[1], rel=1e-3)
+
+
+def test_a_sweep_moves_each_row_to_its_best(team, W, monkeypatch):
+    """With omega = 1, a row of the last colour opposes its pull exactly."""
+    monkeypatch.setattr(sweeps, "MIN_COLOUR_ENTRIES", 1)
+    begin, end = team.range(N)
+    ones = ShardedArray(np.ones(end - begin), team)
+    swept = DistributedSweeps.of(ShardedRows(rows(team, W), team), ones)
+    R = normals(team, N, seed=[4], columns=5)
+    found = together(team, swept.relaxed(R, sweeps=1, omega=1.0, single=False))
+    last = swept.order[swept.colours[-1].rows] + begin
+    pull = (W @ found - W.diagonal()[:, None] * found)[last]
+    size = np.linalg.norm(pull, axis=1, keepdims=True)
+    np.testing.assert_allclose(found[last], -pull / size, atol=1e-12)
+
+
+def test_a_checkpoint_is_resumed_on_fewer_ranks(team, W, shared, result):
+    path, model = shared / "run", distributed.max_cut(rows(team, W), team)
+    begun = distributed.solve(model, max_iters=3, checkpoint=path)
+    assert begun.status is condal.Status.MAX_ITERS
+    size = max(1, team.size - 1)
+    comm = team.comm.Split(0 if team.rank < size else 1)
+    if team.rank < size:
+        some = distributed.Team(comm)
+        resumed = distributed.resume(path, distributed.max_cut(rows(some, W), some))
+        assert resumed.status is condal.Status.SOLVED
+        assert resumed.objective == pytest.approx(result.objective, rel=1e-8)
+        assert resumed.bound == pytest.approx(result.bound, rel=1e-6)
+    team.comm.Barrier()
+    assert read_about(path)["k"] == len(result.history)
+    comm.Free()
+
+
+def test_an_error_on_one_rank_reaches_all(team, W):
+    model = distributed.max_cut(rows(team, W), team)
+
+    def failing(row):
+        raise ValueError(f"of rank {team.rank}")
+
+    with pytest.raises(ValueError, match="of rank"):
+        distributed.solve(model, "lowrank", callback=failing)

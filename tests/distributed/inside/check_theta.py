@@ -1,0 +1,138 @@
+"""Theta on ranks: what is proved of it holds, and is what one process proves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal import distributed
+from condal.distributed.edges import Edges
+from condal.distributed.pieces import DistributedEntries, OnesTerm
+from condal.distributed.sharded_array import ShardedArray
+from condal.errors import ProblemError
+from condal.linalg.points import LowRank
+from condal.linalg.symmetric import Symmetric
+from condal.maps.entries import Entries
+from condal.problems import theta
+from condal.problems.graphs import edges
+
+N = 120
+
+
+@pytest.fixture(scope="module")
+def W():
+    rng = np.random.default_rng(5)
+    i, j = rng.integers(0, N, (2, 2 * N))
+    half = sp.csr_array((np.ones(i.size), (i, j)), shape=(N, N))
+    W = sp.csr_array(half + half.T)
+    W.data[:] = 1.0
+    return W
+
+
+def rows(team, matrix):
+    begin, end = team.range(matrix.shape[0])
+    return sp.csr_array(matrix[begin:end])
+
+
+def own(team, array):
+    begin, end = team.range(len(array))
+    return ShardedArray(array[begin:end].copy(), team)
+
+
+def together(team, found):
+    return np.concatenate(team.gathered(found.local))
+
+
+@pytest.fixture(scope="module")
+def result(team, W):
+    return distributed.solve(distributed.theta(rows(team, W), team))
+
+
+def test_solved_means_proved(team, W, result):
+    assert (result.status, result.method) == (condal.Status.SOLVED, "cgal-ls")
+    whole = theta(W)
+    best = condal.solve(whole, tol=1e-5)
+    assert best.objective <= result.bound <= best.bound * (1 + 2e-2)
+    assert result.objective <= best.bound * (1 + 2e-2)  # x is infeasible, at a price
+    U, y = together(team, result.x.U), together(team, result.y)
+    again = condal.certify(whole, LowRank(U, result.x.weights), y)
+    assert again.objective == pytest.approx(result.objective, rel=1e-9)
+    assert again.infeasibility == pytest.approx(result.infeasibility, rel=1e-6)
+    assert again.bound == pytest.approx(result.bound, rel=1e-2)
+    assert max(again.gap, again.infeasibility, again.price) <= 1e-2
+
+
+def test_the_first_iterations_are_those_of_one_rank(team, W):
+    model = distributed.theta(rows(team, W), team)
+    comm = team.comm.Split(team.rank)
+    alone = distributed.theta(W, distributed.Team(comm))
+    found, single = (distributed.solve(each, R=8, max_iters=8) for each in (model, alone))
+    for row, other in zip(found.history, single.history, strict=True):
+        assert row.objective == pytest.approx(other.objective, rel=1e-6)
+    comm.Free()
+
+
+def test_the_answer_of_one_rank_agrees(team, W, result):
+    comm = team.comm.Split(team.rank)
+    alone = distributed.solve(distributed.theta(W, distributed.Team(comm)))
+    assert alone.status is condal.Status.SOLVED
+    assert alone.bound == pytest.approx(result.bound, rel=2e-2)
+    assert alone.objective == pytest.approx(result.objective, rel=2e-2)
+    comm.Free()
+
+
+def test_a_stable_set_is_one_and_maximal(team, W, result):
+    found = distributed.theta(rows(team, W), team).round(result, trials=3)
+    vertices = team.agreed(found.vertices)
+    assert found.size == len(vertices) <= result.bound
+    assert theta(W).is_stable(vertices)
+    covered = np.asarray(W[vertices].sum(axis=0)).ravel() > 0
+    covered[vertices] = True
+    assert covered.all()
+    assert team.gathered(len(found.vertices)) == [found.size] + [0] * (team.size - 1)
+
+
+def test_the_entries_and_their_adjoint(team, W):
+    rng = np.random.default_rng(7)
+    U, weights = rng.standard_normal((N, 3)), np.array([2.0, 1.0, 0.5])
+    W = sp.csr_array(W - sp.diags(W.diagonal()))
+    W.eliminate_zeros()
+    whole = Entries(N, *edges(W))
+    kept = Edges.of(rows(team, W), team)
+    assert kept.count == whole.size
+    factors = 1.0 + rng.random(whole.size)
+    A, x = DistributedEntries(N, kept, own(team, factors)), LowRank(own(team, U), weights)
+    image = together(team, A(x))
+    order = np.lexsort((whole.cols, whole.rows))
+    wanted = whole(LowRank(U, weights))[order]
+    np.testing.assert_allclose(image, factors * wanted, atol=1e-12)
+    y = own(team, rng.standard_normal(whole.size))
+    assert y @ A(x) == pytest.approx(A.adjoint(y).quadratic(x), rel=1e-10)
+    assert A.norm == pytest.approx(np.sqrt(0.5) * factors.max(), rel=1e-15)
+
+
+def test_the_matrix_of_ones(team):
+    v = np.random.default_rng(1).standard_normal((N, 2))
+    V = Symmetric(N, [OnesTerm(-2.0, own(team, np.ones(N)), N)])
+    full = -2.0 * np.ones((N, N))
+    np.testing.assert_allclose(together(team, V @ own(team, v)), full @ v, atol=1e-12)
+    np.testing.assert_allclose(together(team, V @ own(team, v[:, 0])), full @ v[:, 0], atol=1e-12)
+    assert together(team, V.diag()).tolist() == [-2.0] * N
+    assert V.terms[0].norm == np.linalg.norm(full)
+
+
+def test_rows_of_a_graph_that_is_not_symmetric_are_refused_by_all(team, W):
+    block = rows(team, W).tolil()
+    if team.rank == team.size - 1:
+        block[0, 0 if team.size > 1 else N - 1] = 1.0 - block[0, 0 if team.size > 1 else N - 1]
+    with pytest.raises(ProblemError, match="do not form a symmetric W") as caught:
+        _ = distributed.theta(sp.csr_array(block), team).problem
+    assert len(set(team.gathered(str(caught.value)))) == 1
+
+
+def test_a_graph_without_edges_is_refused(team):
+    nothing = rows(team, sp.csr_array((N, N)))
+    with pytest.raises(ProblemError, match="the graph has no edges: theta is the number of"):
+        distributed.theta(nothing, team)

@@ -17,16 +17,14 @@ All functions are pure: a `Size` and counts of steps give `Work`, and that and a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, exp, log2
 
 from condal.distributed.machine import Machine
-from condal.distributed.memory import DATA_COPIES, bytes_by_part, halo_bytes
+from condal.distributed.memory import DATA_COPIES, bytes_by_part, halo_bytes, low_rank_bytes
 from condal.distributed.oracle import BASIS_SIZE
 from condal.distributed.team import Team
 from condal.errors import ProblemError
-from condal.linalg.eigen import MAX_LOWEST_BYTES
-from condal.methods.lowrank.method import SWEEP_VECTORS
 from condal.storage.whole import FLOAT_BYTES as NUMBER
 
 GRAM_SCHMIDT_PASSES = 2  # per vector
@@ -204,11 +202,16 @@ def low_rank_seconds(works: Mapping[str, Work], machine: Machine) -> dict[str, f
 
 def low_rank_memory(size: Size, columns: float) -> dict[str, int]:
     """Return an upper bound of the bytes per part of a rank that has a factor of some columns."""
-    by_part = memory(replace(size, R=1))
-    factor = ceil(SWEEP_VECTORS * NUMBER * size.rows * columns)
-    oracle = MAX_LOWEST_BYTES + by_part["proof"]
-    halo = by_part["halo"] + ceil(2 * NUMBER * size.fetched * columns)
-    return {**by_part, "x": factor, "oracle": oracle, "halo": halo}
+    rows, stored, halo = ceil(size.rows), ceil(size.stored), ceil(size.fetched)
+    by_part = low_rank_bytes(rows, stored, ceil(columns), halo)
+    longer = size.index - 4
+    data, more = DATA_COPIES * longer * stored, halo_bytes(halo, index=size.index)
+    shorter = halo_bytes(halo)
+    return {
+        **by_part,
+        "data": by_part["data"] + data,
+        "halo": by_part["halo"] + more - shorter,
+    }
 
 
 def memory(size: Size) -> dict[str, int]:

@@ -17,7 +17,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)")
 COUNTS = re.compile(r"\s*(seconds|iterations|oracle calls)\b")  # lines whose numbers may differ
 STEPS = re.compile(r"\b\d+ steps\b")  # of a Lanczos run, which differ between machines
 TINY = 2e-3  # gaps and infeasibilities below this all count as equal
-COMMAND = re.compile(r" {4}(?:\.venv/bin/)?(?:condal|make|pip|python)\b.*")
+COMMAND = re.compile(r" {4}(?:\.venv/bin/)?(?:condal|make|pip|python|mpirun|srun)\b.*")
 
 
 def all_pages() -> list[str]:

@@ -9,6 +9,7 @@ omega < 2 still descends, and turns a linear rate into about its square root (Yo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -62,6 +63,9 @@ class Block:
         return np.asarray(self.joined @ read)
 
 
+Colours = tuple[tuple[Block, ...], ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Sweeps:
     """R_i <- on(R_i + omega (best_i - R_i)), colour by colour.
@@ -73,7 +77,7 @@ class Sweeps:
     """
 
     order: Indices
-    blocks: dict[Any, tuple[tuple[Block, ...], ...]]
+    blocks: dict[Any, Colours]
     lengths: Array
     entries: int
 
@@ -112,11 +116,9 @@ class Sweeps:
         sorted_ = (each * order[:, None] + np.arange(each)).ravel()
         joined = sp.csr_array(joined[sorted_][:, sorted_])
         joined.sort_indices()
-        rows, begin = [], 0
-        for colour in colours:
-            rows.append(_split(begin, begin + len(colour)))
-            begin += len(colour)
-        blocks = {dtype: _blocks(joined.astype(dtype), rows, each) for dtype in PRECISIONS}
+        ends = np.cumsum([len(colour) for colour in colours])
+        rows = [slice(end - len(c), end) for end, c in zip(ends, colours, strict=True)]
+        blocks = {dtype: blocks_of(joined.astype(dtype), rows, each) for dtype in PRECISIONS}
         return cls(order, blocks, lengths[order][:, None], joined.nnz)
 
     def relaxed(self, R: Array, *, sweeps: int, omega: float, single: bool) -> Array:
@@ -149,14 +151,15 @@ class Sweeps:
         return out.reshape(shape)
 
 
-def _split(begin: int, end: int) -> list[slice]:
-    """Split rows into blocks."""
-    return [slice(i, min(i + BLOCK_ROWS, end)) for i in range(begin, end, BLOCK_ROWS)]
-
-
-def _blocks(joined: Any, rows: list[list[slice]], each: int) -> tuple[tuple[Block, ...], ...]:
-    """The blocks of each colour."""
-    return tuple(tuple(Block.of(joined, part, each) for part in colour) for colour in rows)
+def blocks_of(joined: Any, colours: Sequence[slice], each: int = 1) -> Colours:
+    """Return the blocks of the rows of each colour."""
+    return tuple(
+        tuple(
+            Block.of(joined, slice(begin, min(begin + BLOCK_ROWS, colour.stop)), each)
+            for begin in range(colour.start, colour.stop, BLOCK_ROWS)
+        )
+        for colour in colours
+    )
 
 
 def move_rows(rows: Array, pull: Array, omega: float) -> None:

@@ -83,6 +83,19 @@ class ShardedRows:
         new.factor, new._derived = 1.0, {"reordered": None}
         return new
 
+    def congruent(self, root: ShardedArray) -> ShardedRows:
+        """Return Diag(root) C Diag(root)."""
+        scaled, ordered = self._congruent(root), self.reordered()
+        if ordered is not None:
+            rows, order = ordered
+            scaled._derived["reordered"] = rows._congruent(root[order]), order
+        return scaled
+
+    def _congruent(self, root: ShardedArray) -> ShardedRows:
+        """Return the same without the order of its rows."""
+        rows, columns = np.repeat(root.local, np.diff(self.own.indptr)), self.halo(root.local)
+        return self.with_data(self.factor * self.own.data * (rows * columns[self.own.indices]))
+
     def __matmul__(self, v: ShardedArray) -> ShardedArray:
         """Return C v, for a vector or a block of vectors."""
         local = v.local
@@ -168,6 +181,9 @@ class ShardedTerm(SparseTerm):
 
     def scaled(self, c: float) -> ShardedTerm:
         return ShardedTerm(c * self.matrix)
+
+    def congruent(self, root: Any) -> ShardedTerm:
+        return ShardedTerm(self.matrix.congruent(root))
 
     def reordered(self, terms: Iterable[Term]) -> tuple[list[Term], Any] | None:
         others = [term for term in terms if term is not self]

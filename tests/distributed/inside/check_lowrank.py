@@ -13,7 +13,6 @@ from condal.distributed.checkpoint_writer import read_about
 from condal.distributed.colouring import colouring
 from condal.distributed.halo import with_halo
 from condal.distributed.matrix import ShardedRows
-from condal.distributed.node import Node
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.sweeps import DistributedSweeps
 from condal.linalg.points import LowRank
@@ -108,38 +107,8 @@ def test_colours_are_proper_and_do_not_depend_on_the_ranks(team, W):
     comm.Free()
 
 
-@pytest.fixture(params=["shared memory", "messages"])
-def memory(request, monkeypatch):
-    """How ranks see each other's rows: as on one machine, or as if each had its own."""
-    if request.param == "messages":
-        monkeypatch.setattr(Node, "_reserve", lambda node, size: False)
-    return request.param
-
-
-def test_ranks_of_a_machine_share_its_memory(team):
-    node = Node(team)
-    assert node.ranks == list(range(team.size))
-    for width in (3, 500, 7):
-        shared = node.array((team.size, width), np.float64)
-        shared[team.rank] = team.rank
-        node.wait()
-        assert np.array_equal(shared[:, 0], np.arange(team.size))
-        assert np.array_equal(shared[:, -1], np.arange(team.size))
-        node.wait()
-
-
-def test_ranks_that_cannot_are_machines_of_their_own(team, monkeypatch):
-    def refused(name):
-        raise PermissionError(name)
-
-    monkeypatch.setattr("os.memfd_create", refused)
-    node = Node(team)
-    assert node.ranks == [team.rank]
-    assert node.array((2, 3), np.float32).shape == (2, 3)
-
-
 @pytest.mark.parametrize("single", [False, True])
-def test_sweeps_are_those_of_one_process(team, W, single, memory, monkeypatch):
+def test_sweeps_are_those_of_one_process(team, W, single, monkeypatch):
     """Both sweep in some order of the colours: from the same R they come to the same minimum."""
     monkeypatch.setattr(sweeps, "MIN_COLOUR_ENTRIES", 1)
     monkeypatch.setattr("condal.methods.projection.relaxation.MIN_COLOUR_ENTRIES", 1)
@@ -148,7 +117,6 @@ def test_sweeps_are_those_of_one_process(team, W, single, memory, monkeypatch):
     swept = DistributedSweeps.of(
         ShardedRows(rows(team, W), team), ShardedArray(squares[begin:end], team)
     )
-    assert len(swept.node.ranks) == (team.size if memory == "shared memory" else 1)
     alone = Sweeps.of(Symmetric(N, sparse=(W,)), squares)
     R = normals(team, N, seed=[3], columns=30)
     options = {"sweeps": 60, "omega": 1.5, "single": single}
@@ -159,7 +127,7 @@ def test_sweeps_are_those_of_one_process(team, W, single, memory, monkeypatch):
     assert values[0] == pytest.approx(values[1], rel=1e-3)
 
 
-def test_a_sweep_moves_each_row_to_its_best(team, W, memory, monkeypatch):
+def test_a_sweep_moves_each_row_to_its_best(team, W, monkeypatch):
     """With omega = 1, a row of the last colour opposes its pull exactly."""
     monkeypatch.setattr(sweeps, "MIN_COLOUR_ENTRIES", 1)
     begin, end = team.range(N)

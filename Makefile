@@ -101,11 +101,11 @@ paper: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.paper $(FROM)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.rates $(FROM)
 
-# The pictures of docs/gallery.md, each by its own example in full; in minutes.
+# What the gallery shows: each example draws NAME.png and prints NAME.txt; in a minute or two.
 gallery: .venv/installed
-	mkdir -p docs/gallery
 	cd docs/gallery && for example in ../../examples/[0-9]*.py; do \
-	  OPENBLAS_NUM_THREADS=1 ../../$(BIN)/python $$example || exit 1; done
+	  name=$$(basename $$example .py); \
+	  OPENBLAS_NUM_THREADS=1 ../../$(BIN)/python $$example >$${name#*_}.txt || exit 1; done
 
 benchmark: .venv/installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks

@@ -103,8 +103,8 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
     say = _noting(rows, clock, None if "--answer" in options else iterations)
     answer: dict[str, Any] = {}
     try:
-        options = {"R": R, "tol": 1e-9, "max_iters": iterations, "callback": say}
-        result = distributed.solve(model, condal.CGAL(), **options)
+        limits: dict[str, Any] = {"tol": 1e-9, "max_iters": iterations}
+        result = distributed.solve(model, condal.CGAL(), R=R, callback=say, **limits)
         answer = {"objective": result.objective, "bound": result.bound}
     except Enough:
         pass

@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import scipy.sparse as sp
-
 from benchmarks import ranks_page
 from benchmarks.huge import graph
 from benchmarks.on_ranks import KINDS
 from benchmarks.record import RESULTS, torus, write
+from condal.formats import write_shards
 from condal.sweeps.processes import ONE_THREAD
 
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")
@@ -79,9 +78,9 @@ def quick() -> list[Case]:
 
 def run(case: Case, folder: Path) -> dict[str, Any]:
     """Run a case in its own processes and return its record."""
-    file, reply = folder / f"{case.kind}-{case.n}.npz", folder / "reply.json"
-    if not file.is_file():
-        sp.save_npz(file, _graph(case.kind, case.n), compressed=False)
+    file, reply = folder / f"{case.kind}-{case.n}.shards", folder / "reply.json"
+    if not file.is_dir():
+        write_shards(file, _graph(case.kind, case.n))
     reply.unlink(missing_ok=True)
     by_itself = case.ranks == 0 or case.how in KINDS  # without mpirun, so that a kill ends it
     start = () if by_itself else (*MPIRUN, "-n", f"{case.ranks}")

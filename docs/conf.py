@@ -23,6 +23,7 @@ extensions = [
     "plain_docstrings",
     "name_reference",
     "command_reference",
+    "example_gallery",
 ]
 exclude_patterns = ["_build", "extensions"]
 

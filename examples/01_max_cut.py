@@ -4,8 +4,6 @@ The best split is hard to find. A semidefinite program bounds its weight from ab
 hyperplane through the solution of that program gives a split that is provably good.
 """
 
-import sys
-
 import networkx as nx
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -13,11 +11,9 @@ from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-
 # Radio stations in a square, with a link between any two that interfere. Each gets one of two
 # channels.
-graph = nx.random_geometric_graph(40 if quick else 80, 0.3 if quick else 0.2, seed=3)
+graph = nx.random_geometric_graph(80, 0.2, seed=3)
 model = condal.problems.max_cut(graph, name="two channels")
 
 # Solve the relaxation until its value is proved to within 0.1%.

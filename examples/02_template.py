@@ -4,17 +4,13 @@ A portfolio x (non-negative, sum 1) tracks an index c, while its exposures a x t
 within bounds. The problem has a smooth f, a domain X, and a set K for a linear map of x.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-
 rng = np.random.default_rng(0)
-days, assets = (100, 20) if quick else (250, 40)
+days, assets = 250, 40
 returns = rng.standard_normal((days, assets))  # in percent
 index = returns[:, :15].mean(axis=1) + 0.1 * rng.standard_normal(days)
 exposures = rng.standard_normal((3, assets))

@@ -4,18 +4,14 @@ Lloyd's method finds clusters but cannot say whether better ones exist. A semide
 bounds the cost of every clustering from below. For well-separated clusters the bound is tight.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-
 # Customers around three centres, described by two habits.
 rng = np.random.default_rng(0)
-each = 12 if quick else 30
+each = 30
 centres = np.array([[0.0, 0.0], [9.0, 1.0], [3.0, 8.0]])
 points = np.repeat(centres, each, axis=0) + rng.standard_normal((3 * each, 2))
 model = condal.problems.k_means(points, 3, name="customers")

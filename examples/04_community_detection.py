@@ -5,16 +5,13 @@ links between communities. A semidefinite program recovers the communities and b
 every other grouping, so you know how much better any grouping could be.
 """
 
-import sys
-
 import numpy as np
 import scipy.sparse as sp
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-n, k = (600, 3) if quick else (6000, 3)
+n, k = 6000, 3
 inside, outside = 16.0 / n, 3.0 / n  # the probability of a link
 
 # Assign each vertex to a community, and draw links pair by pair, in blocks of vertices.

@@ -5,15 +5,11 @@ which no two can be confused is an error-free code. The largest such set is hard
 theta, a semidefinite program, bounds its size, and a greedy rounding of its solution gives a set.
 """
 
-import sys
-
 import networkx as nx
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
-
-quick = "--quick" in sys.argv
 
 # A famous case: a stable set of the pentagon has two vertices, and theta is the square root of 5.
 pentagon = condal.solve(condal.problems.theta(nx.cycle_graph(5)), tol=1e-5)
@@ -21,8 +17,8 @@ print(f"theta of the pentagon: {pentagon.bound:.6f}, sqrt(5) = {np.sqrt(5):.6f}"
 assert abs(pentagon.bound - np.sqrt(5)) < 1e-4
 
 # Random graphs of increasing density: theta, theta with x >= 0, and the best set found.
-n = 40 if quick else 100
-shares = np.linspace(0.1, 0.9, 5 if quick else 9)
+n = 100
+shares = np.linspace(0.1, 0.9, 9)
 bounds, tighter, sizes = [], [], []
 for share in shares:
     graph = nx.gnp_random_graph(n, share, seed=1)

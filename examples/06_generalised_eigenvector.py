@@ -8,16 +8,12 @@ proves that it is the best.
 (A row with real weights cannot tell left from right: angles are measured from straight ahead.)
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-
-microphones = 10 if quick else 20
+microphones = 20
 places = 0.25 * np.arange(microphones)  # in wavelengths
 angles = np.radians(np.linspace(0, 90, 361))
 

@@ -5,15 +5,12 @@ price, so a component uses few variables. The semidefinite program that finds it
 value of any other direction at that price.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-n, days = (30, 300) if quick else (120, 300)
+n, days = 120, 300
 
 # Returns of n shares: three sectors, each moving together, and noise.
 rng = np.random.default_rng(1)

@@ -6,15 +6,12 @@ are not linear in the image u, but they are linear in the matrix x = u u*, which
 semidefinite. The problem is therefore convex and needs no good starting point.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-side, patterns = (12, 8) if quick else (40, 8)
+side, patterns = 40, 8
 
 # The object dims the light (two discs) and delays it (a ring and a slope).
 y, x = np.mgrid[:side, :side] / side - 0.5

@@ -6,22 +6,19 @@ fit among matrices whose singular values have a bounded sum is a convex problem.
 choose the bound.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-people, films, tastes = (60, 80, 2) if quick else (300, 400, 4)
+people, films, tastes = 300, 400, 4
 
 # The truth: an average of 3, effects of people and films, and taste. About a fifth is known.
 rng = np.random.default_rng(0)
 taste = rng.standard_normal((people, tastes)) @ rng.standard_normal((tastes, films))
 truth = 3.0 + 0.4 * rng.standard_normal((people, 1)) + 0.4 * rng.standard_normal(films)
 truth += 0.8 * taste / np.sqrt(tastes)
-known = rng.random(truth.shape) < (0.4 if quick else 0.2)
+known = rng.random(truth.shape) < 0.2
 rows, cols = np.nonzero(known)
 ratings = truth[rows, cols] + 0.6 * rng.standard_normal(rows.size)
 
@@ -44,7 +41,7 @@ def error_at(radius):
 
 error = completed.rmse(i, j, truth[i, j])
 effects = np.sqrt(np.mean((model.effects.entries(i, j) - truth[i, j]) ** 2))
-radii = model.radius * 2.0 ** np.array([-2.0, -1.0, 1.0] if quick else [-2, -1.5, -1, -0.5, 0.5, 1])
+radii = model.radius * 2.0 ** np.array([-2, -1.5, -1, -0.5, 0.5, 1])
 errors = [error_at(radius) for radius in radii]
 print(f"error {error:.3f}; with the effects of people and films alone {effects:.3f}")
 

@@ -5,15 +5,12 @@ proportion to its error. Huber's loss bounds the pull of each pixel, so the corr
 the wrong ones. Nobody has to say which pixels are wrong.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-height, width = (40, 60) if quick else (100, 150)
+height, width = 100, 150
 
 # A pattern of stripes, checks and two rectangles, with few linearly independent rows.
 y, x = np.mgrid[:height, :width] / np.array([height, width])[:, None, None]

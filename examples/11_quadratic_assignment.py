@@ -5,15 +5,12 @@ for a dozen machines, the best of 479,001,600 plans is hard to find. A semidefin
 that no plan costs less than its bound, and its solution rounds to a plan.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-rows, cols = (2, 4) if quick else (3, 4)
+rows, cols = 3, 4
 n = rows * cols
 
 # Places on a grid with Manhattan distances; flows between some pairs of machines.

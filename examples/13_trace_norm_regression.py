@@ -6,15 +6,12 @@ coefficients, side by side, form a matrix of low rank. A bound on the sum of its
 lets the responses help each other, and held-out data choose the bound.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-m, n, rank, observed = (30, 20, 3, 50) if quick else (60, 40, 3, 100)
+m, n, rank, observed = 60, 40, 3, 100
 rng = np.random.default_rng(0)
 truth = rng.standard_normal((m, rank)) @ rng.standard_normal((rank, n)) / np.sqrt(rank)
 a, new = rng.standard_normal((2, observed, m))
@@ -22,7 +19,7 @@ Y, later = (rows @ truth + 6.0 * rng.standard_normal((observed, n)) for rows in 
 
 alone = np.linalg.lstsq(a, Y, rcond=None)[0]  # each response by itself
 largest = np.linalg.svd(alone, compute_uv=False).sum()
-shares = np.geomspace(0.05, 1.0, 8 if quick else 14)
+shares = np.geomspace(0.05, 1.0, 14)
 errors, fits, result = [], [], None
 for share in shares:
     model = condal.problems.trace_regression(a, Y, radius=share * largest)

@@ -6,15 +6,12 @@ differ from 0. Some measurements have large errors: they spoil a least-squares f
 absolute values.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-samples, species = (80, 60) if quick else (250, 1000)
+samples, species = 250, 1000
 
 # Proportions, a measurement that depends on four species, and errors in a tenth of the samples.
 rng = np.random.default_rng(0)

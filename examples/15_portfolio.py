@@ -4,15 +4,12 @@ Returns follow a few factors, so their covariance is F'F plus a diagonal and is 
 larger risk aversion gives a safer portfolio. A cost of trading keeps it close to today's holdings.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-assets, factors, sectors = (120, 8, 6) if quick else (3000, 40, 10)
+assets, factors, sectors = 3000, 40, 10
 
 # Factors, the specific risk of each asset, and returns that roughly grow with risk.
 rng = np.random.default_rng(0)
@@ -27,7 +24,7 @@ today = rng.dirichlet(np.full(assets, 0.2))
 frontiers = {}
 for cost in (0.0, 0.02):
     allocations = []
-    for aversion in np.logspace(-0.5, 2.0, 4 if quick else 9):
+    for aversion in np.logspace(-0.5, 2.0, 9):
         model = condal.problems.portfolio(
             expected,
             F=F,

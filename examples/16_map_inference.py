@@ -5,15 +5,12 @@ least energy is hard in general. A linear program over local distributions, one 
 per pair of neighbours, bounds the energy from below. Here its solution is itself a picture.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-side, greys, noise = (24, 3, 0.25) if quick else (64, 4, 0.25)
+side, greys, noise = 64, 4, 0.25
 
 # A picture of discs in a few greys; a quarter of the pixels get a random grey.
 rng = np.random.default_rng(1)

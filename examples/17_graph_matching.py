@@ -5,15 +5,12 @@ convex hull of the permutations, one makes the two agree best. For a network wit
 the lost permutation. Here some links of the copy are wrong, and yet every vertex is matched.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-n, faults = (25, 3) if quick else (60, 10)
+n, faults = 60, 10
 
 # A random network, a renumbered copy, and some pairs that are linked in only one of them.
 rng = np.random.default_rng(2)

@@ -6,17 +6,13 @@ The second term is g(Bx): B takes the differences of neighbouring pixels, and g 
 the difference vectors of the pixels. Because g is not smooth, flat regions stay flat.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-
 # A picture of flat regions with sharp edges, plus noise.
-side = 24 if quick else 64
+side = 64
 row, column = np.mgrid[:side, :side] / side
 picture = 0.1 + 0.75 * ((row > 0.15) & (row < 0.6) & (column > 0.15) & (column < 0.5))
 picture[(row - 0.65) ** 2 + (column - 0.65) ** 2 < 0.05] = 0.5

@@ -7,16 +7,13 @@ semidefinite program (Boyd and Vandenberghe, example 8.3), written here in CVXPY
 unknown correlations are.
 """
 
-import sys
-
 import cvxpy as cp
 import numpy as np
 from matplotlib.figure import Figure
 
 from condal.cvxpy import CONDAL
 
-quick = "--quick" in sys.argv
-n, shares = (12, (0.0, 0.3, 1.0)) if quick else (40, (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0))
+n, shares = 40, (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 
 # A market factor, sector factors, and the specific risk of each asset.
 rng = np.random.default_rng(3)

@@ -4,16 +4,13 @@ Each board takes half of the parts. The best division is hard to find. A semidef
 the number of wires between the boards from below, so you know how good a division is.
 """
 
-import sys
-
 import numpy as np
 import scipy.sparse as sp
 from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-n = 200 if quick else 2000
+n = 2000
 inside, outside = 12.0 / n, 3.0 / n  # the probability of a wire
 
 # A circuit of two modules. Most wires are within a module, and the order of the parts hides it.

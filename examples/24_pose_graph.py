@@ -8,16 +8,13 @@ end. Its semidefinite relaxation (SE-Sync) needs no starting point, and proves t
 the best of all.
 """
 
-import sys
-
 import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
 import condal
 
-quick = "--quick" in sys.argv
-rounds, steps = (4, 40) if quick else (7, 100)
+rounds, steps = 7, 100
 n = rounds * steps
 rng = np.random.default_rng(0)
 
@@ -75,7 +72,7 @@ for axes, path, title in (
     axes.plot(*true_positions.T, color="#999999", lw=0.8, label="truth")
     axes.plot(*path.T, color="#0072B2", lw=1.2, label="estimate")
     axes.set_title(title)
-for a, b in closures[:: 1 if quick else 5]:
+for a, b in closures[::5]:
     panels[1].plot(*poses.translations[[a, b]].T, color="#D55E00", lw=0.6)
 panels[1].plot([], [], color="#D55E00", lw=0.6, label="loop closures")
 panels[1].legend(frameon=False, fontsize=8)

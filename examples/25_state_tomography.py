@@ -5,7 +5,6 @@ measured along X, Y or Z, in all combinations, a few hundred times each. The den
 fits the counts best is a convex problem: it must be positive semidefinite and have trace 1.
 """
 
-import sys
 from itertools import product
 
 import numpy as np
@@ -13,8 +12,7 @@ from matplotlib.figure import Figure
 
 import condal
 
-quick = "--quick" in sys.argv
-qubits, shots = (2, 300) if quick else (4, 500)
+qubits, shots = 4, 500
 d = 2**qubits
 rng = np.random.default_rng(0)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from commands import COUNTS, RING
 from known import torus
+from pages import all_pages
 
 PENTAGON = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
 EDGE = "2\n1\n2\n1 1\n0 1 1 2 -0.5\n1 1 1 1 1\n2 1 2 2 1\n"  # max-cut of one edge, in SDPA's format
@@ -52,7 +53,7 @@ def for_the_readme():
 
 
 def for_the_gallery():
-    """Return small versions of the names that the blocks of the gallery assume."""
+    """Return small versions of the names that the pages of the gallery assume."""
     rng = np.random.default_rng(0)
     returns, graph = rng.standard_normal((30, 6)), nx.petersen_graph()
     masks, image = rng.choice([1, 1j, -1, -1j], (6, 3, 3)), rng.standard_normal((3, 3))
@@ -130,6 +131,7 @@ def for_the_template():
 
 
 # Pages whose blocks are independent, with given names; blocks of other pages run in sequence.
-ALONE = {"docs/gallery.md": for_the_gallery, "docs/template.md": for_the_template}
+ALONE = {"docs/template.md": for_the_template}
+ALONE |= dict.fromkeys((page for page in all_pages() if "/gallery/" in page), for_the_gallery)
 # Names defined before the first block of a page; other pages must define all they use.
 BEFORE = {"README.md": for_the_readme}

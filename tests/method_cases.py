@@ -10,6 +10,7 @@ import numpy as np
 
 import condal
 from condal.driver.scaling import normalise
+from condal.linalg.symmetric import Symmetric
 from condal.methods import (
     AUPD,
     CGAL,
@@ -24,6 +25,7 @@ from condal.methods import (
     PrimalDual,
     SketchyCGM,
     SmoothedCG,
+    SphereSweeps,
     Splitting,
     corrective,
     fwal,
@@ -128,6 +130,20 @@ def unit_diagonal(n: int = 20, seed: int = 0) -> Known:
     return Known(problem, R @ R.T, y, -float(y.sum()))
 
 
+def pentagon() -> Known:
+    """Theta of a cycle of five vertices is the square root of 5 (Lovasz 1979)."""
+    i, ones, root = np.arange(5), np.ones(5), np.sqrt(5.0)
+    problem = condal.Problem.of(
+        f=condal.Linear(Symmetric(5, pairs=((-ones, ones),))),
+        X=condal.Spectrahedron(5),
+        A=condal.Entries(5, i, (i + 1) % 5),
+        K=condal.Equal(np.zeros(5)),
+    )
+    away = np.minimum((i[:, None] - i) % 5, (i - i[:, None]) % 5)
+    x = np.choose(away, [1.0, 0.0, (root - 1) / 2]) / 5
+    return Known(problem, x, np.full(5, 5 - root), -float(root))
+
+
 @dataclass(frozen=True)
 class Case:
     """A method, a problem, and the accuracy it must reach in a number of oracle calls, or at the
@@ -172,6 +188,7 @@ CASES = {
     "newton": Case(LowRankNewton(), sdp, 0, 1e-6, 1e-9),
     "newton at most": Case(LowRankNewton(), PLANTED["sdp-at-most"], 0, 1e-6, 1e-9),
     "newton rows": Case(LowRankNewton(), unit_diagonal, 0, 1e-6, 1e-9),
+    "sweeps": Case(SphereSweeps(), pentagon, 20, 1e-6, 1e-6),
     "splitting": Case(Splitting(), sdp, 60, 1e-5, 1e-5),
     "splitting box": Case(Splitting(), box, 60, 1e-5, 1e-5),
     "splitting at most": Case(Splitting(), PLANTED["sdp-at-most"], 60, 1e-5, 1e-5),

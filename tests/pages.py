@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from locations import ROOT
 
 # The languages of fenced blocks; `text` after a block is the output of the block.
-RUN, SHOWN = ("python", "sh"), ("text", "{toctree}", "{names}", "{commands}", "{include}")
+RUN = ("python", "sh")
+SHOWN = ("text", "{toctree}", "{names}", "{commands}", "{include}", "{cards}", "{example}")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)")
 COUNTS = re.compile(r"\s*(seconds|iterations|oracle calls)\b")  # lines whose numbers may differ
+STEPS = re.compile(r"\b\d+ steps\b")  # of a Lanczos run, which differ between machines
 TINY = 2e-3  # gaps and infeasibilities below this all count as equal
-COMMAND = re.compile(r" {4}(?:\.venv/bin/)?(?:condal|make|pip|python)\b.*")
+COMMAND = re.compile(r" {4}(?:\.venv/bin/)?(?:condal|make|pip|python|mpirun|srun)\b.*")
 
 
 def all_pages() -> list[str]:
@@ -113,7 +115,7 @@ def agrees(shown: str, printed: str) -> bool:
 
 def _numbers(text: str) -> list[float]:
     lines = [line for line in text.splitlines() if not COUNTS.match(line)]
-    return [float(number) for number in NUMBER.findall("\n".join(lines))]
+    return [float(number) for number in NUMBER.findall(STEPS.sub("", "\n".join(lines)))]
 
 
 def _near(a: float, b: float) -> bool:

@@ -5,6 +5,7 @@ from condal.io.formats import (
     G2oGraph,
     Ratings,
     SdpaProblem,
+    convert_graph,
     names_of_arrays,
     read_array,
     read_arrays,
@@ -30,6 +31,7 @@ from condal.io.formats import (
     write_metis,
     write_rudy,
     write_sdpa,
+    write_shards,
 )
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "G2oGraph",
     "Ratings",
     "SdpaProblem",
+    "convert_graph",
     "names_of_arrays",
     "read_array",
     "read_arrays",
@@ -62,4 +65,5 @@ __all__ = [
     "write_metis",
     "write_rudy",
     "write_sdpa",
+    "write_shards",
 ]

@@ -393,6 +393,31 @@ def test_out_may_be_stdout_and_then_nothing_else_is():
     assert "only one of --json and --out can go to stdout" in error
 
 
+def test_a_solve_starts_from_a_saved_result():
+    """As `condal.solve(..., warm_start=...)` does, with the same seed."""
+    record_of("max-cut", "--save", "first")
+    warm = record_of("max-cut", "--tol", "1e-6", "--warm-start", "first")
+    model = condal.problems.max_cut(condal.read_graph("max-cut.txt"))
+    earlier = condal.load("first").result
+    result = condal.solve(model, tol=1e-6, seed=0, warm_start=earlier)
+    cold = condal.solve(model, tol=1e-6, seed=0)
+    assert (warm["objective"], warm["bound"]) == (result.objective, result.bound)
+    assert (warm["objective"], warm["bound"]) != (cold.objective, cold.bound)
+
+
+def test_a_dual_that_was_saved_is_recovered_to_a_point():
+    record_of("theta", "--tol", "1e-6", "--save", "first")
+    recovered = record_of("theta", "--method", "recovery", "--warm-start", "first")
+    assert recovered["status"] == "solved"
+
+
+def test_a_warm_start_is_a_saved_result_of_the_same_problem():
+    assert "missing" in refused("solve", "theta.txt", "--as", "theta", "--warm-start", "missing")
+    solved("k-means", "--save", "other")
+    error = refused("solve", "theta.txt", "--as", "theta", "--warm-start", "other")
+    assert "warm_start has" in error
+
+
 # Refusals.
 
 
@@ -416,13 +441,29 @@ def test_options_of_another_application(name, option, owners):
     assert f"--as {name} does not take it" in error
 
 
+def test_an_option_of_an_application_needs_the_application():
+    error = refused("solve", "k-means.txt", "--clusters", "2")
+    assert "--clusters belongs to --as k-means; say what FILE is with --as" in error
+
+
+def test_a_misspelt_application_is_named_before_its_options():
+    error = refused("solve", "k-means.txt", "--as", "kmeans", "--clusters", "2")
+    assert "'kmeans' is not one of" in error
+    assert "(did you mean k-means?)" in error
+
+
+@pytest.mark.parametrize(("name", "k"), [("k-means", "2"), ("communities", "2")])
+def test_k_is_short_for_the_number_of_parts(name, k):
+    assert run("solve", f"{name}.txt", "--as", name, "-k", k, "--quiet").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (("k-means.txt", "--as", "k-means"), "Missing option '--clusters'"),
         (("k-means.txt", "--as=k-means"), "; see condal solve --as k-means --help\n"),
         (("theta.txt", "--as", "thet"), "; see condal solve --help\n"),
-        (("k-means.txt", "--as", "k-means", "--clusters", "0"), "'--clusters': 0 is not in the"),
+        (("k-means.txt", "--as", "k-means", "--clusters", "0"), "'-k': 0 is not in the range"),
         (("k-means.txt", "--as", "k-means", "--clusters", "7"), "k must be"),
         (("theta.txt", "--as", "theta", "--trials", "0"), "'--trials'"),
         (("theta.txt", "--as", "theta", "--nonsense"), "No such option"),

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import isnan
+
 import numpy as np
 import pytest
 
-from condal.distributed.cost import Machine, Size, Work, iteration, memory, seconds
+from condal.distributed.cost import (
+    Machine,
+    Size,
+    Work,
+    iteration,
+    low_rank,
+    low_rank_memory,
+    low_rank_seconds,
+    memory,
+    seconds,
+)
 from condal.distributed.memory import bytes_by_part
 from condal.errors import ProblemError
 
 LOCAL = {"halo": 0.01, "neighbours": 4}
 MACHINE = Machine(memory=1e10, gather=3e-9, flops=2e9, latency=1e-6, network=1e9)
+BLOCKS = replace(MACHINE, block=2e-9, single=1e-9)
 
 
 def test_a_rank_with_as_many_rows_does_as_much_on_any_number_of_ranks():
@@ -92,3 +106,53 @@ def test_memory_is_that_of_the_parts_and_of_what_others_have():
 def test_ranks_without_rows_are_refused(ranks):
     with pytest.raises(ProblemError, match=f"10 rows cannot be shared by {ranks} ranks"):
         Size(10, 30, ranks=ranks)
+
+
+def total(size, machine=BLOCKS, **counts):
+    return sum(low_rank_seconds(low_rank(size, **counts), machine).values())
+
+
+def test_the_low_rank_method_multiplies_each_entry_by_each_column():
+    size = Size(1000, 5000)
+    works = low_rank(size, columns=7, sweeps=3, evaluations=2, steps=11)
+    assert works["sweeps"].single == 3 * 4000 * 7  # the diagonal has no part in them
+    assert works["sweeps"].block == works["evaluations"].single == 0
+    assert works["evaluations"].block == 2 * 5000 * 7
+    assert works["steps"].reads == 11 * 4000
+    double = low_rank(size, columns=7, sweeps=3, single=False)["sweeps"]
+    assert (double.block, double.single) == (3 * 4000 * 7, 0)
+    assert all(work.messages == work.sent == 0 for work in works.values())
+
+
+@pytest.mark.parametrize("part", [{"sweeps": 1}, {"evaluations": 1}, {"steps": 1}])
+def test_the_work_of_the_low_rank_method_is_shared_by_ranks(part):
+    times = [
+        total(Size(10**6, 5 * 10**6, ranks=ranks, **LOCAL), columns=80, **part)
+        for ranks in (1, 4, 16)
+    ]
+    assert times[0] > 3 * times[1] > 9 * times[2]
+    assert total(Size(10**6, 5 * 10**6), columns=80, **dict.fromkeys(part, 2)) == pytest.approx(
+        2 * times[0]
+    )
+
+
+def test_a_sweep_sends_the_halo_of_all_columns_once():
+    size = Size(10**5, 5 * 10**5, ranks=8)
+    work = low_rank(size, columns=20, sweeps=1)["sweeps"]
+    assert work.sent == pytest.approx(4 * 20 * size.fetched)
+    double = low_rank(size, columns=20, sweeps=1, single=False)["sweeps"]
+    assert double.sent == pytest.approx(8 * 20 * size.fetched)
+
+
+def test_what_was_not_measured_has_no_time():
+    size = Size(1000, 5000)
+    assert isnan(total(size, MACHINE, columns=7, sweeps=1))
+    assert total(size, MACHINE, columns=7, steps=1) > 0
+
+
+def test_the_factor_takes_memory_per_column():
+    size = Size(10**6, 5 * 10**6, ranks=10)
+    small, large = (low_rank_memory(size, columns) for columns in (10, 20))
+    assert large["x"] == 2 * small["x"]
+    assert large["halo"] > small["halo"]
+    assert small["data"] == memory(size)["data"]

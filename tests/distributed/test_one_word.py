@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 import ranks
 
+import damaged_shards
+from condal.formats import convert_graph
+
 pytestmark = ranks.needed
 
 
@@ -25,7 +28,8 @@ pytestmark = ranks.needed
 def test_it_is_said_once_and_all_end(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "graph.txt").write_text("4 3\n1 2\n2 3\n3 4\n")
-    ended = ranks.run(2, "-m", "condal", "solve", "graph.txt", "--distributed", *words)
+    convert_graph("graph.txt", "graph.shards")
+    ended = ranks.run(2, "-m", "condal", "solve", "graph.shards", "--distributed", *words)
     assert ended.returncode != 0
     assert ended.stderr.count("condal: error: ") == 1
     assert said in ended.stderr
@@ -34,8 +38,30 @@ def test_it_is_said_once_and_all_end(words, said, tmp_path, monkeypatch):
 def test_a_checkpoint_that_is_there_is_not_written_over(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "graph.txt").write_text("4 3\n1 2\n2 3\n3 4\n")
-    words = ("solve", "graph.txt", "--as", "max-cut", "--distributed", "--checkpoint", "kept")
+    convert_graph("graph.txt", "graph.shards")
+    words = ("solve", "graph.shards", "--as", "max-cut", "--distributed", "--checkpoint", "kept")
     assert ranks.run(2, "-m", "condal", *words).returncode == 0
     again = ranks.run(2, "-m", "condal", *words)
     assert again.returncode != 0
     assert "exists already and is not overwritten: resume it with" in again.stderr
+
+
+def test_a_graph_file_is_refused_with_the_command_that_converts_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graph.txt").write_text("4 3\n1 2\n2 3\n3 4\n")
+    words = ("solve", "graph.txt", "--as", "max-cut", "--distributed")
+    ended = ranks.run(2, "-m", "condal", *words)
+    assert ended.returncode != 0
+    assert ended.stderr.count("condal: error: ") == 1
+    assert "make it once with condal convert graph.txt graph.txt.shards" in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["missing shard", "swapped with claims", "altered byte"])
+def test_damaged_shards_are_refused_once(name, tmp_path):
+    damage, said = damaged_shards.DAMAGES[name]
+    damage(damaged_shards.put(tmp_path / "graph"))
+    words = ("solve", tmp_path / "graph", "--as", "max-cut", "--distributed")
+    ended = ranks.run(2, "-m", "condal", *words)
+    assert ended.returncode != 0
+    assert ended.stderr.count("condal: error: ") == 1
+    assert said in ended.stderr

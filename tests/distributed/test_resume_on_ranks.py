@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import ranks
 
+from condal.formats import convert_graph
+
 pytestmark = ranks.needed
 
 SOLVING = Path(__file__).parent / "solving.py"
@@ -22,7 +24,8 @@ def graph(tmp_path_factory):
     edges = {(min(i, j), max(i, j)) for i, j in rng.integers(1, 81, (240, 2)).tolist() if i != j}
     path = tmp_path_factory.mktemp("graph") / "graph.txt"
     path.write_text(f"80 {len(edges)}\n" + "".join(f"{i} {j}\n" for i, j in sorted(edges)))
-    return path
+    convert_graph(path, path.with_name("graph.shards"), shards=3)
+    return path.with_name("graph.shards")
 
 
 @pytest.fixture(scope="module")

@@ -1,46 +1,21 @@
-"""What the documents and the examples show runs as it stands, and nothing public is left out."""
+"""What the documents quote was measured, their links lead somewhere, and no part is left out."""
 
 from __future__ import annotations
 
-import inspect
 import re
-import runpy
-import sys
 import tomllib
-import warnings
-from collections import defaultdict
 
 import pytest
+from benchmarks import quotes
 
 import condal
 from condal import domains, maps, nonsmooth, sets, smooth
-from pages import ROOT, all_pages, blocks_of, has_cvxpy
+from condal.lab.bench.peers import PEERS
+from pages import ROOT, all_pages
 
-EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
-LARGEST_PICTURE = 120_000  # bytes
 LETTERS = ["k", "x", "y", "r", "s", "v", "w", "d", "f", "g", "h", "A", "B", "M", "K", "X", "phi"]
 LETTERS += ["lam", "lam0", "eta", "sigma", "D_X", "D_Y", "L_f", "L_g", "L_lam", "rbar", "alpha"]
 DASHES = {"application", "---"}
-
-
-def test_the_gallery_shows_every_example_with_its_picture():
-    page = (ROOT / "docs" / "gallery.md").read_text()
-    for path in EXAMPLES:
-        picture = ROOT / "docs" / "gallery" / f"{path.stem.split('_', 1)[1]}.png"
-        assert f"(../examples/{path.name})" in page
-        assert f"(gallery/{picture.name})" in page
-        assert picture.read_bytes().startswith(b"\x89PNG")
-        assert picture.stat().st_size < LARGEST_PICTURE, picture.name
-    shown = re.findall(r"\]\(gallery/(\w+)\.png\)", page)
-    pictures = (ROOT / "docs" / "gallery").iterdir()
-    assert sorted(shown) == sorted(path.stem for path in pictures)
-
-
-def test_the_gallery_shows_every_application():
-    blocks = "".join(blocks_of("docs/gallery.md"))
-    for name in condal.problems.__all__:
-        if inspect.isfunction(getattr(condal.problems, name)):
-            assert f"condal.problems.{name}(" in blocks, name
 
 
 @pytest.mark.parametrize("kind", [domains, sets, nonsmooth, smooth, maps], ids=lambda m: m.__name__)
@@ -68,31 +43,18 @@ def tables(path):
     return rows
 
 
-def measured():
-    """CPU seconds by instance and solver, as the tables of `condal bench` have them.
-
-    Several sets may have an instance of the same name, to other tolerances.
-    """
-    found = defaultdict(set)
-    for path in (ROOT / "benchmarks" / "results").glob("bench-*.md"):
-        for heading, cells in tables(path):
-            found[heading.partition(":")[0], cells[0]].add(cells[1])
-    return dict(found)
+@pytest.mark.parametrize("page", quotes.PAGES)
+def test_a_page_quotes_what_was_measured(page):
+    """Every table of times has the set it comes from, and the times that are stored."""
+    text = (ROOT / page).read_text()
+    assert len(quotes.QUOTED.findall(text)) == text.count("| instance | condal |") >= 1
+    assert quotes.refreshed(text) == text, "run python -m benchmarks quotes"
 
 
-@pytest.mark.parametrize(
-    ("page", "least"), [("docs/comparison.md", 51), ("paper/paper.md", 40), ("README.md", 18)]
-)
-def test_a_comparison_quotes_what_was_measured(page, least):
-    times, solvers, seen = measured(), [], 0
-    for _, cells in tables(ROOT / page):
-        if cells[0] == "instance":
-            solvers = cells[1:]
-        elif (cells[0], "condal") in times:
-            for solver, quoted in zip(solvers, cells[1:], strict=True):
-                assert quoted in times[cells[0], solver], (cells[0], solver)
-                seen += 1
-    assert seen >= least
+def test_the_comparison_has_every_peer_in_one_table():
+    page = (ROOT / "docs" / "comparison.md").read_text()
+    heads = re.findall(r"(?m)^\| instance \| (.*) \|$", page)
+    assert {"condal", *PEERS} in [set(head.split(" | ")) for head in heads]
 
 
 def test_the_comparison_quotes_the_ratios_of_the_applications():
@@ -130,28 +92,6 @@ def test_the_formats_page_has_every_reader_and_writer():
 def test_the_notation_has_every_letter(letter):
     rows = tables(ROOT / "docs" / "notation.md")
     assert letter in {word for _, cells in rows for word in re.findall(r"\w+", " ".join(cells[:3]))}
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
-def test_examples_run_and_draw_one_picture(path, capsys, monkeypatch, tmp_path):
-    """In their quick mode: a PNG of the example's own name, without its number."""
-    if "cvxpy" in path.name and not has_cvxpy():
-        pytest.skip("no CVXPY, or an old one")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [str(path), "--quick"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        runpy.run_path(str(path))
-    assert "solved" in capsys.readouterr().out
-    name = path.stem.split("_", 1)[1]
-    assert [file.name for file in tmp_path.iterdir()] == [f"{name}.png"]
-    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_examples_are_numbered_each_once():
-    numbers = [path.stem.split("_", 1)[0] for path in EXAMPLES]
-    assert all(re.fullmatch(r"\d\d", number) for number in numbers)
-    assert len(set(numbers)) == len(numbers)
 
 
 def test_every_make_target_of_the_documents_is_there():

@@ -16,6 +16,7 @@ from pkgutil import iter_modules
 import pytest
 
 import condal
+from browser import Browser, needs_chromium
 from condal.cli.app import cli
 from condal.cli.applications import APPLICATIONS
 from pages import ROOT, all_pages, has_cvxpy
@@ -113,3 +114,67 @@ def test_nothing_is_loaded_from_the_network(site):
             r'<(?:script|link|img|iframe)[^>]*(?:src|href)="([^"]+)"', page.read_text()
         )
         assert not [url for url in loaded if "//" in url], page.name
+
+
+def test_every_link_of_the_site_leads_somewhere(site):
+    """To a file, and to a heading or a name on it; also to pictures and downloads."""
+    pages = {page: page.read_text() for page in site.rglob("*.html")}
+    names = {page: set(re.findall(r'\bid="([^"]+)"', text)) for page, text in pages.items()}
+    for page, text in pages.items():
+        for link in re.findall(r'<(?:a|img|link|script)\b[^>]*(?:href|src)="([^"]+)"', text):
+            address, _, anchor = unescape(link).partition("#")
+            if "://" in address or address.startswith(("mailto:", "data:")):
+                continue
+            target = (page.parent / address.partition("?")[0]).resolve() if address else page
+            assert target.exists(), f"{page.name}: {link}"
+            if anchor and target in names:
+                assert anchor in names[target], f"{page.name}: {link}"
+
+
+PHONE, PAPER = 390, 700  # pixels; A4 between its margins
+STICKS_OUT = """
+[...document.querySelectorAll('article *')].filter(e => {
+  if (e.getBoundingClientRect().right <= innerWidth + 1) return false;
+  for (let p = e; p; p = p.parentElement)
+    if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(p).overflowX)) return false;
+  return true;
+}).map(e => e.outerHTML.slice(0, 80))
+"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    opened = Browser(tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
+
+
+@needs_chromium
+def test_every_page_fits_a_phone(site, browser):
+    """The page does not scroll to the side; wide tables and code scroll within themselves."""
+    browser.see(width=PHONE, height=844)
+    for page in site.rglob("*.html"):
+        browser.open(page.as_uri())
+        assert browser.run("document.documentElement.scrollWidth") <= PHONE, page.name
+        assert browser.run(STICKS_OUT) == [], page.name
+
+
+@needs_chromium
+@pytest.mark.parametrize("name", ["index", "comparison", "measured", "gallery", "gallery/max_cut"])
+def test_a_page_is_printed_whole_and_without_the_navigation(name, site, browser):
+    browser.see(width=PAPER)
+    browser.open((site / f"{name}.html").as_uri())
+    browser.ask("Emulation.setEmulatedMedia", media="print", features=[])
+    shown = browser.run(
+        "[...document.querySelectorAll('.sidebar-drawer, .toc-drawer, .skip-to-content, button')]"
+        ".filter(e => e.getClientRects().length).map(e => e.className)"
+    )
+    widest = browser.run(
+        "Math.max(...[...document.querySelectorAll('table, pre, img')]"
+        ".map(e => e.getBoundingClientRect().right))"
+    )
+    paper = browser.pdf()
+    browser.ask("Emulation.setEmulatedMedia", media="", features=[])
+    assert shown == []
+    assert widest <= PAPER + 1
+    assert paper.startswith(b"%PDF")

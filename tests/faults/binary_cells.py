@@ -25,7 +25,7 @@ from cell import (
     Refused,
 )
 
-from readers import results
+from readers import results, shards
 from readers.contents import INTENSITIES, PROGRAM, A, W, claiming, csr, mat, npy, npz
 
 RECORD = results.files()["result.json"]
@@ -33,6 +33,7 @@ HISTORY = results.files()["history.csv"]
 POINT = results.files()["x.npz"]
 PICTURE = results.files()["picture.npz"]
 DUAL = results.files()["y.npy"]
+_NNZ = int(np.count_nonzero(W))
 BAD = np.where(W, W, np.nan)
 WITH_INF = np.where(W, W, np.inf)
 NO_TRIANGLES = NoSuchThing("it has no triangles")
@@ -162,6 +163,19 @@ BINARY: dict[str, dict[str, Cell]] = {
         NAN: Refused(
             mat(c=PROGRAM["c"] * np.nan), "c holds nan or inf; every entry must be finite"
         ),
+        FORTRAN: NOT_SPELT,
+    },
+    "shard": {
+        TRAILING: Refused(shards.right() + b"more", "has 4 bytes that belong to nothing"),
+        BANNED: Refused(b"x" + shards.right(), "it does not begin as one"),
+        ZERO: Refused(shards.of(columns=np.int32([-1, 0, 2, 1])), "do not rise"),
+        LOWER: Refused(shards.of(weights=np.arange(1.0, _NNZ + 1)), "W is not symmetric"),
+        OFF: NO_BLOCKS,
+        TWICE: Refused(shards.of(columns=np.zeros(_NNZ, np.int32)), "do not rise within 0 to 2"),
+        COUNT: Refused(shards.of(counts=np.zeros(3, np.int32)), "do not add up"),
+        HUGE: Refused(shards.claiming(10**12), "longer than the file"),
+        OVERFLOW: Refused(shards.of(weights=np.full(_NNZ, np.inf)), "zero or not finite"),
+        NAN: Refused(shards.of(weights=np.full(_NNZ, np.nan)), "zero or not finite"),
         FORTRAN: NOT_SPELT,
     },
     "saved result.json": {

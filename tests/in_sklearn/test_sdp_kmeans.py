@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 
 import condal
 from condal.sklearn import SDPKMeans
-from condal.sklearn.kmeans import MAX_SAMPLES
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +69,23 @@ def test_the_columns_must_be_those_that_were_fitted(blobs):
         found.predict(pd.DataFrame(blobs[0], columns=["a", "c", "b"]))
 
 
-def test_too_many_samples_are_refused_before_anything_is_computed():
-    X = np.zeros((MAX_SAMPLES + 1, 1))
-    with pytest.raises(ValueError, match=r"n_samples=5001 is more than the 5000 .* about 3 GB"):
-        SDPKMeans(2).fit(X)
+def test_many_separated_samples_are_proved_optimal():
+    """Above 7,000 samples there is no n x n matrix, and the clustering itself is the proof."""
+    rng = np.random.default_rng(5)
+    truth = np.arange(7200) % 3
+    X = 12.0 * np.eye(3)[truth] + rng.standard_normal((7200, 3))
+    clusters = SDPKMeans(3, tol=1e-4, random_state=0).fit(X)
+    assert adjusted_rand_score(truth, clusters.labels_) == 1.0
+    assert clusters.result_.status.name == "SOLVED"
+    assert 0.0 <= clusters.certified_gap_ <= 1e-4
+
+
+def test_the_bound_on_many_overlapping_samples_is_below_the_best_inertia_found():
+    X = np.random.default_rng(6).standard_normal((7200, 2))
+    with pytest.warns(ConvergenceWarning):
+        clusters = SDPKMeans(3, max_seconds=2.0, random_state=0).fit(X)
+    best = KMeans(3, n_init=3, random_state=0).fit(X).inertia_
+    assert 0.0 <= clusters.lower_bound_ <= best
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from condal.linalg import proof_plan
 from condal.linalg.eigenvalue_bounds import (
     dense_cholesky,
     gershgorin,
-    probabilistic,
     smallest_eigenvalue_bound,
     sparse_factorisation,
 )
+from condal.linalg.lanczos_bounds import from_random_start, probabilistic
 from condal.linalg.partial_cholesky import partial_cholesky
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
@@ -439,14 +439,14 @@ def test_a_start_that_nearly_misses_the_lowest_eigenvector_proves_no_more_than_i
     for below in (1e-12, 2e-9, 1e-7, 1e-6):
         values[0] = 1 - below
         V = Symmetric(n, diagonal=values)
-        proof = proofs.from_random_start(V, start, slack=1e-3, failure=1e-6)
+        proof = from_random_start(V, start, slack=1e-3, failure=1e-6)
         assert proof.value <= values[0]
         assert proof.value >= values[0] - 1e-3
 
 
 def test_a_space_that_is_invariant_is_told_with_its_probability():
     V = Symmetric(100, diagonal=np.where(np.arange(100) % 2, 1.0, 3.0))
-    proof = proofs.probabilistic(V, slack=1e-9, failure=1e-6, seed=3)
+    proof = probabilistic(V, slack=1e-9, failure=1e-6, seed=3)
     assert "2 steps" in proof.how
     assert 1 - 1e-4 <= proof.value <= 1.0
 

@@ -172,6 +172,21 @@ def test_a_fixed_rank_ends_where_more_columns_are_needed():
     assert result.method == "lowrank, then accelerated"
 
 
+@pytest.mark.parametrize("seed", [5, 9])
+def test_a_promise_that_falls_with_f_keeps_a_fixed_rank(seed):
+    """The gradient of an exact fit vanishes, and with it what more columns promise."""
+    draws, shape = np.random.default_rng(seed), (6, 32, 32)
+    u = draws.standard_normal(shape[1:]) + 1j * draws.standard_normal(shape[1:])
+    masks = draws.choice([1, -1, 1j, -1j], size=shape)
+    masks *= draws.choice([np.sqrt(0.5), np.sqrt(3.0)], p=[0.8, 0.2], size=shape)
+    b = np.abs(np.fft.fft2(masks * u, norm="ortho")) ** 2
+    model = condal.problems.phase_retrieval(b, masks=masks)
+    result = condal.solve(model, tol=1e-3)
+    assert result.status is condal.Status.SOLVED
+    assert result.method == "lowrank"
+    assert model.signal(result).error(u) <= 1e-3
+
+
 def test_the_time_limit_leaves_a_point():
     for problem in PROBLEMS.values():
         result = condal.solve(problem, AcceleratedGradient(), tol=1e-9, max_seconds=1e-6)

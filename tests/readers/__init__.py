@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import condal
 from condal.io import formats
 from condal.io.formats.sdpa_solution import read_factors, read_result, read_solution, write_solution
-from readers import holding, results
+from readers import holding, results, shards
 from readers.contents import (
     BOEING,
     EDGES,
@@ -155,6 +155,17 @@ GRAPHS = [
         len(npy(W)),
         text=False,
         packed=False,
+    ),
+    Format(
+        "shard",
+        ".rows",
+        shards.read,
+        (shards.right(),),
+        holding.graph,
+        len(shards.right()),
+        text=False,
+        packed=False,
+        same=holding.same_graph,
     ),
 ]
 PROGRAMS = [

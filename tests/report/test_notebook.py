@@ -12,6 +12,7 @@ from condal.certificates.history import History, Row
 from condal.report import notebook
 from condal.report.notebook import drawn, in_notebook
 from condal.report.progress import Progress
+from condal.report.words import bound_of
 from condal.runtime.markup import grid, pairs
 
 ROW = Row(7, 12044.5, 12155.8, 1e-3, 1e-6, 1e-5, 1e-2, 1.0, 0.5, 1.0, 7, 259, 0.1)
@@ -66,6 +67,16 @@ def test_a_solve_draws_its_progress_in_one_output(screen, monkeypatch, capsys):
     assert f"iteration {result.iterations:,}," in screen.pages[-1]
     assert len(screen.pages) >= result.iterations
     assert capsys.readouterr() == ("", "")
+
+
+def test_at_the_end_it_shows_what_is_proved(screen):
+    """Nothing is marked as an estimate any more."""
+    model = condal.problems.max_cut([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    result = condal.solve(model, verbose=True)
+    assert f"proved bound {bound_of(result)}" in screen.pages[-1]
+    assert f'aria-valuetext="{result.certificate.error:.1e}"' in screen.pages[-1]
+    assert f"solved in {result.iterations:,} iterations" in screen.pages[-1]
+    assert "~" not in screen.pages[-1]
 
 
 def test_it_is_drawn_at_most_five_times_a_second(screen):

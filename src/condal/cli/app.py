@@ -11,6 +11,7 @@ from condal.runtime.version import __version__
 COMMANDS = {
     "demo": "Solve an example and explain the result; no file is needed.",
     "info": "Summarise the graph in FILE and estimate the cost of a solve.",
+    "convert": "Convert the graph in FILE to a folder of shards, for ranks.",
     "solve": "Solve the problem in FILE and prove how good the answer is.",
     "resume": "Resume a solve from the checkpoint FILE.",
     "certify": "Prove or refute ANSWER, whatever solver it comes from.",

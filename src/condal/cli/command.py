@@ -16,12 +16,16 @@ class ApplicationCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse with the options of the application."""
-        application = ctx.meta[__name__] = APPLICATIONS.get(kind_in(args))
+        name = kind_in(args)
+        application = ctx.meta[__name__] = APPLICATIONS.get(name)
         if application is not None:
             ctx.meta[HELP] = f"{ctx.command_path} --as {application.name} --help"
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
+            kind = next(each for each in self.params if each.name == KIND)
+            if name:
+                kind.type.convert(name, kind, ctx)  # an unknown application has no options
             _explain(error, ctx)
             raise
 
@@ -72,9 +76,12 @@ def _explain(error: click.NoSuchOption, ctx: click.Context) -> None:
         if any(error.option_name in option.opts for option in each.options)
     ]
     application = application_of(ctx)
-    if owners and application is not None:
+    if owners:
+        advice = (
+            "say what FILE is with --as"
+            if application is None
+            else f"--as {application.name} does not take it"
+        )
         raise click.UsageError(
-            f"{error.option_name} belongs to --as {' or '.join(owners)}; --as {application.name} "
-            "does not take it",
-            ctx,
+            f"{error.option_name} belongs to --as {' or '.join(owners)}; {advice}", ctx
         ) from None

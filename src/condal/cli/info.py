@@ -16,6 +16,8 @@ from condal.driver.memory import in_all, make_plan
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_graph
+from condal.io.formats.signatures import is_shard_folder
+from condal.io.shards.manifest import read_manifest
 from condal.methods.lowrank.method import LowRankCGAL
 from condal.problems.cuts import max_cut
 from condal.runtime.memory import size
@@ -30,11 +32,24 @@ def info(file: str) -> None:
     \b
     Example:
       condal info G1.txt
+
+    FILE may be a folder of shards that condal convert made.
     """
     W = read_graph(file)
     click.echo(f"{escape_terminal(Path(file).name)}\n")
-    click.echo(table(facts(W)))
+    click.echo(table([*shard_facts(file), *facts(W)]))
     click.echo(f"\n{advice(W, file)}")
+
+
+def shard_facts(path: str) -> list[tuple[str, str]]:
+    """Return names and values that describe a folder of shards; none for a file."""
+    if not is_shard_folder(path):
+        return []
+    manifest = read_manifest(Path(path))
+    sizes = [shard.bytes for shard in manifest.shards]
+    source = manifest.source or "a matrix in memory"
+    total = f"{len(sizes):,}, {size(sum(sizes))} in total"
+    return [("converted from", escape_terminal(source)), ("shards", total)]
 
 
 def facts(W: Any) -> list[tuple[str, str]]:

@@ -33,7 +33,7 @@ CONE_NAMES = {ExpCone: "exponential", PowCone3D: "power", PowConeND: "power"}
 CITATION = """
 @inproceedings{yurtsever2019conditional,
   author    = {Yurtsever, Alp and Fercoq, Olivier and Cevher, Volkan},
-  title     = {A conditional gradient-based augmented {L}agrangian framework},
+  title     = {A conditional-gradient-based augmented {L}agrangian framework},
   booktitle = {Proceedings of the 36th International Conference on Machine Learning},
   volume    = {97},
   pages     = {7272--7281},

@@ -1,4 +1,4 @@
-"""The cost of an iteration of CGAL per rank: flops, memory traffic, messages and bytes sent.
+"""The cost of CGAL with a sketch, and of the low-rank method, per rank.
 
 With n rows and some stored entries, each of P ranks has r = n/P rows and e = entries/P entries. A
 product with the gradient needs h numbers of other ranks, the *halo*. In a random graph these are
@@ -9,18 +9,24 @@ nearly all that its entries refer to,
 and in a graph with locality they are few. Everything else is passes over a rank's own rows, and
 sums over the ranks. With the figures of a `Machine`, the work takes
 
-    max(flops / F, bytes / B + reads G) + messages a + sent / N  seconds.
+    max(flops / F, bytes / B + reads G) + block b + single s + messages a + sent / N  seconds.
+
+All functions are pure: a `Size` and counts of steps give `Work`, and that and a `Machine` seconds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import ceil, exp, log2
 
 from condal.distributed.machine import Machine
 from condal.distributed.memory import DATA_COPIES, bytes_by_part, halo_bytes
 from condal.distributed.oracle import BASIS_SIZE
+from condal.distributed.team import Team
 from condal.errors import ProblemError
+from condal.linalg.eigen import MAX_LOWEST_BYTES
+from condal.methods.lowrank.method import SWEEP_VECTORS
 from condal.storage.whole import FLOAT_BYTES as NUMBER
 
 GRAM_SCHMIDT_PASSES = 2  # per vector
@@ -32,14 +38,20 @@ SUMS_AND_BROADCASTS = 15  # in the rest of an iteration
 ROW_TRAFFIC = 80  # per row, in the rest of an iteration
 SHELL_TRAFFIC = 12  # per row, by c C v + Diag(d) v without C v
 SKETCH_TRAFFIC = 8  # per entry of the sketch, which is scaled and added to
+STEP_TRAFFIC = 28  # per row, by a step of the Lanczos recurrence without C v
+SWEEP_TRAFFIC = 13  # per number of R, by a sweep without its products
+EVALUATION_TRAFFIC = 14  # per number of R, by its gradient and their lengths
+SINGLE = NUMBER // 2  # bytes of a number in single precision
+COLOURS = 8  # of a sparse graph: a sweep exchanges the rows of each in turn
 
 
 @dataclass(frozen=True)
 class Work:
     """The work of one rank.
 
-    `bytes` go through its memory, `reads` are numbers at random places of a vector, and `messages`
-    hold the bytes `sent`.
+    `bytes` go through its memory, `reads` are entries of sparse products with a vector, and
+    `messages` hold the bytes `sent`. `block` and `single` are entries times columns of sparse
+    products with a block of vectors, in double and in single precision.
     """
 
     flops: float = 0.0
@@ -47,6 +59,8 @@ class Work:
     reads: float = 0.0
     messages: float = 0.0
     sent: float = 0.0
+    block: float = 0.0
+    single: float = 0.0
 
     def __add__(self, other: Work) -> Work:
         return Work(*(a + b for a, b in zip(self._all, other._all, strict=True)))
@@ -56,12 +70,15 @@ class Work:
 
     @property
     def _all(self) -> tuple[float, ...]:
-        return self.flops, self.bytes, self.reads, self.messages, self.sent
+        own = self.flops, self.bytes, self.reads, self.messages, self.sent
+        return *own, self.block, self.single
 
     def seconds(self, machine: Machine) -> float:
         """Return the seconds on that machine."""
         moved = self.bytes / machine.memory + self.reads * machine.gather
-        return max(self.flops / machine.flops, moved) + self.message_seconds(machine)
+        blocks = [(self.block, machine.block), (self.single, machine.single)]
+        products = sum(count * each for count, each in blocks if count)
+        return max(self.flops / machine.flops, moved) + products + self.message_seconds(machine)
 
     def message_seconds(self, machine: Machine) -> float:
         """Return the seconds of its messages alone."""
@@ -123,6 +140,17 @@ class Size:
         return ceil(log2(self.ranks))
 
 
+def measured_machine(team: Team, size: Size) -> Machine:
+    """Measure these ranks by products of the rows that a rank has in a problem of this size."""
+    return Machine.measured(
+        team,
+        rows=ceil(size.rows),
+        degree=size.stored / size.rows - 1,
+        halo=ceil(size.fetched),
+        local=size.halo is not None,
+    )
+
+
 def iteration(size: Size, products: float) -> dict[str, Work]:
     """Return the work per part of an iteration with `products` products inside SLEPc."""
     product, r = _product(size), size.rows
@@ -147,6 +175,42 @@ def seconds(size: Size, products: float, machine: Machine) -> dict[str, float]:
     return {name: work.seconds(machine) for name, work in iteration(size, products).items()}
 
 
+def low_rank(
+    size: Size,
+    *,
+    columns: float,
+    sweeps: float = 0,
+    evaluations: float = 0,
+    steps: float = 0,
+    single: bool = True,
+) -> dict[str, Work]:
+    """Return the work per part of the low-rank method, with a factor R of some columns.
+
+    A sweep moves all rows of R, in single or double precision; an evaluation is a product C R with
+    the passes over R that follow; and a step is one of Lanczos, for the oracle or a proof. Other
+    parts of a solve are passes over R that are fewer than these.
+    """
+    return {
+        "sweeps": sweeps * _sweep(size, columns, single),
+        "evaluations": evaluations * _evaluation(size, columns),
+        "steps": steps * _step(size),
+    }
+
+
+def low_rank_seconds(works: Mapping[str, Work], machine: Machine) -> dict[str, float]:
+    """Return the seconds per part of that work."""
+    return {name: work.seconds(machine) for name, work in works.items()}
+
+
+def low_rank_memory(size: Size, columns: float) -> dict[str, int]:
+    """Return an upper bound of the bytes per part of a rank that has a factor of some columns."""
+    by_part = memory(replace(size, R=1))
+    factor = ceil(SWEEP_VECTORS * NUMBER * size.rows * columns)
+    oracle = MAX_LOWEST_BYTES + by_part["proof"]
+    halo = by_part["halo"] + ceil(2 * NUMBER * size.fetched * columns)
+    return {**by_part, "x": factor, "oracle": oracle, "halo": halo}
+
+
 def memory(size: Size) -> dict[str, int]:
     """Return an upper bound of the bytes per part of a rank.
 
@@ -160,15 +224,45 @@ def memory(size: Size) -> dict[str, int]:
 
 
 def _product(size: Size) -> Work:
-    """C v: the entries and their places, v in order or at random places, and the result.
+    """C v: the entries and their places, v at their places, and the result.
 
     v is copied to where the halo is received.
     """
     r, e, h = size.rows, size.stored, size.fetched
     rows = (size.index + 3 * NUMBER) * r + (2 * NUMBER * r if size.ranks > 1 else 0)
-    scattered = e - r + h if size.halo is None else 0.0  # with those packed for other ranks
+    scattered = e - r + h  # with those packed for other ranks
     moved = (NUMBER + size.index) * e + rows + 4 * NUMBER * h
     return Work(2 * e, moved, scattered, size.partners, NUMBER * h)
+
+
+def _sweep(size: Size, columns: float, single: bool) -> Work:
+    """Products of the entries off the diagonal with R, and the moves of its rows."""
+    r, h, number = size.rows, size.fetched, SINGLE if single else NUMBER
+    products = (size.stored - r) * columns
+    return Work(
+        bytes=number * columns * (SWEEP_TRAFFIC * r + 3 * h),
+        messages=COLOURS * size.partners,
+        sent=number * columns * h,
+        block=0.0 if single else products,
+        single=products if single else 0.0,
+    )
+
+
+def _evaluation(size: Size, columns: float) -> Work:
+    """C R, the gradient, and the sums of its squares."""
+    r, h = size.rows, size.fetched
+    return Work(
+        bytes=NUMBER * columns * (EVALUATION_TRAFFIC * r + 3 * h),
+        messages=size.partners + SUMS_AND_BROADCASTS * size.rounds,
+        sent=NUMBER * columns * h,
+        block=size.stored * columns,
+    )
+
+
+def _step(size: Size) -> Work:
+    """C v, the diagonal part, and the vectors of the recurrence; two sums over the ranks."""
+    vectors = Work(bytes=STEP_TRAFFIC * NUMBER * size.rows, messages=2 * size.rounds)
+    return _product(size) + vectors
 
 
 def _orthogonalisation(size: Size, products: float) -> Work:

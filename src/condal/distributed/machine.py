@@ -1,21 +1,31 @@
-"""The figures of a machine from which the cost of an iteration is computed."""
+"""The figures of a machine from which the cost of a solve is computed.
+
+They are measured by the kernels of a solve, at the size and of the kind of the problem: products of
+a rank's rows with a vector and with a block of vectors, passes over a Krylov basis, sums over the
+ranks, and the exchange of halos. All ranks work at the same time, and each kernel is repeated for
+some tenths of a second: what they lose to each other, or to other processes on their cores, is in
+the figures.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
+from math import ceil, log2, nan
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from condal.distributed.team import Team
 
-ROW_NUMBERS = 36  # that an iteration reads per row: the basis and the matrix
+BASIS = 24  # vectors of the basis whose passes are measured
+COLUMNS, BLOCK_BYTES = 64, 2**28  # of the block, at most
 CACHED_NUMBERS = 2**14  # of vectors that fit in a cache, to measure flops
 SHORT_BYTES, LONG_BYTES = 8, 2**22  # of messages that measure latency and bandwidth
-REPEATS = 5
+MIN_SECONDS, MIN_REPEATS = 0.3, 3  # of each kernel
+NUMBER, INDEX = 8, 4  # bytes
 
 
 @dataclass(frozen=True)
@@ -25,15 +35,19 @@ class Machine:
     Parameters
     ----------
     memory : float
-        Bytes per second through memory, in order.
+        Bytes per second through memory, in passes over a basis.
     gather : float
-        Seconds to read a number at a random place of a vector.
+        Seconds per entry of a sparse product with a vector, beyond the bytes of its arrays.
     flops : float
         Floating-point operations per second on data in the cache.
     latency : float
-        Seconds per message of no length.
+        Seconds per message of no length in a sum over the ranks, after some work: the wait for the
+        slowest rank is part of it.
     network : float
         Bytes of messages per second.
+    block, single : float
+        Seconds per entry and column of a sparse product with a block of vectors, in double and in
+        single precision; NaN if they were not measured.
     """
 
     memory: float
@@ -41,60 +55,110 @@ class Machine:
     flops: float
     latency: float
     network: float
+    block: float = nan
+    single: float = nan
 
     @classmethod
-    def measured(cls, team: Team, *, rows: int) -> Machine:
-        """Measure these ranks, all at the same time, with vectors of `rows` rows per rank.
+    def measured(
+        cls,
+        team: Team,
+        *,
+        rows: int,
+        degree: float = 4.0,
+        halo: int | None = None,
+        local: bool = False,
+    ) -> Machine:
+        """Measure these ranks, all at the same time.
 
-        Data that fits in a cache is faster. Messages are exchanged between pairs of ranks. A single
-        rank sends none: its messages cost as much as its memory traffic.
+        Parameters
+        ----------
+        team : Team
+            The ranks.
+        rows : int
+            The rows of the problem per rank: data that fits in a cache is faster.
+        degree : float
+            The entries per row beside the diagonal.
+        halo : int, optional
+            The numbers of other ranks that a product needs; by default as many as the rows, and
+            none on a single rank.
+        local : bool
+            Whether the columns of a row are near each other, as in a grid, or anywhere.
         """
-        rng = np.random.default_rng(team.rank)
-        a, b, c = (np.ones(max(rows, CACHED_NUMBERS) * ROW_NUMBERS // 3) for _ in range(3))
-        v, taken = np.ones(rows), np.empty(4 * rows)
-        places = rng.integers(0, rows, 4 * rows)
+        alone = team.size == 1
+        halo = (0 if alone else rows) if halo is None else halo
+        A = _rows(team.rank, rows, rows + halo, degree, local)
+        v = np.ones(A.shape[1])
+        basis, w, u = np.ones((BASIS, rows)), np.ones(rows), np.ones(rows)
+        columns = max(1, min(COLUMNS, BLOCK_BYTES // (NUMBER * A.shape[1])))
+        X, A32 = np.ones((A.shape[1], columns)), A.astype(np.float32)
+        X32 = X.astype(np.float32)
         short = np.ones(CACHED_NUMBERS)
+
+        def orthogonalise() -> None:
+            np.subtract(w, (basis @ w) @ basis, out=u)
 
         def multiply() -> None:
             for _ in range(64):
                 short @ short
 
-        add = _best(team, lambda: np.add(a, b, out=c))
-        take = _best(team, lambda: np.take(v, places, out=taken, mode="clip"))
-        dot = _best(team, multiply)
-        memory = 32 * a.size / add  # c is also read before it is written
-        gather = max(take / places.size - 24 / memory, 0.0)  # without `places` and `taken`
-        latency = _best(team, lambda: _exchange(team, SHORT_BYTES), times=100) / 2
-        long = _best(team, lambda: _exchange(team, LONG_BYTES)) / 2
-        alone, memory = team.size == 1, team.sum(memory) / team.size
-        return cls(
-            memory=memory,
-            gather=team.sum(gather) / team.size,
-            flops=team.sum(64 * 2 * CACHED_NUMBERS / dot) / team.size,
-            latency=0.0 if alone else team.largest(latency),
-            network=memory if alone else LONG_BYTES / team.largest(max(long - latency, 1e-9)),
-        )
+        passes = _mean(team, orthogonalise)
+        memory = NUMBER * (2 * BASIS + 5) * rows / passes
+        product = _mean(team, lambda: A @ v)
+        moved = (NUMBER + INDEX) * A.nnz + (3 * NUMBER + INDEX) * rows
+        gather = max(product - moved / memory, 0.0) / max(A.nnz - rows, 1)
+        block, single = _mean(team, lambda: A @ X), _mean(team, lambda: A32 @ X32)
+        flops = 64 * 2 * CACHED_NUMBERS / _mean(team, multiply)
+        each = columns * A.nnz
+        numbers = np.array([memory, gather, flops, block / each, single / each])
+        memory, gather, flops, block, single = (team.sums(numbers) / team.size).tolist()
+        if alone:
+            return cls(memory, gather, flops, 0.0, memory, block, single)
+
+        def step() -> None:
+            A @ v
+            team.sum(1.0)
+
+        # After some work, as in a solve: a sum also waits for the slowest rank.
+        waiting = team.largest(_mean(team, step)) - team.sum(product) / team.size
+        latency = max(waiting, team.largest(_mean(team, lambda: team.sum(1.0))))
+        latency /= ceil(log2(team.size))
+        long = team.largest(_mean(team, lambda: _exchange(team, LONG_BYTES)))
+        network = LONG_BYTES / max(long - latency, 1e-9)
+        return cls(memory, gather, flops, latency, network, block, single)
 
 
-def _best(team: Team, work: Callable[[], Any], *, times: int = REPEATS) -> float:
-    """Return the least time of `work` while all ranks do it."""
-    least = inf
-    for _ in range(times):
-        team.comm.Barrier()
-        began = time.perf_counter()
+def _rows(seed: int, rows: int, columns: int, degree: float, local: bool) -> Any:
+    """Return rows of a sparse matrix with a diagonal and `degree` more entries per row."""
+    rng = np.random.default_rng(seed)
+    row = np.repeat(np.arange(rows), ceil(degree))
+    if local:
+        near = rng.integers(1, max(2, int(rows**0.5)), row.size)
+        column = np.clip(row + np.where(rng.random(row.size) < 0.5, -near, near), 0, columns - 1)
+    else:
+        column = rng.integers(0, columns, row.size)
+    kept = rng.random(row.size) < degree / ceil(degree) if degree else np.zeros(0, bool)
+    i, j = (np.concatenate([np.arange(rows), index[kept]]) for index in (row, column))
+    return sp.csr_array((np.ones(i.size), (i, j)), shape=(rows, columns))
+
+
+def _mean(team: Team, work: Callable[[], Any]) -> float:
+    """Return the mean time of `work`, which all ranks do equally often at the same time."""
+    team.comm.Barrier()
+    began = time.perf_counter()
+    work()
+    first = team.largest(time.perf_counter() - began)
+    repeats = max(MIN_REPEATS, ceil(MIN_SECONDS / max(first, 1e-7)))
+    team.comm.Barrier()
+    began = time.perf_counter()
+    for _ in range(repeats):
         work()
-        least = min(least, time.perf_counter() - began)
-    return least
+    return (time.perf_counter() - began) / repeats
 
 
 def _exchange(team: Team, size: int) -> None:
-    """Send `size` bytes there and back between ranks 0 and 1, 2 and 3, ..."""
+    """Send `size` bytes to and receive as many from the other rank of each pair."""
     other = team.rank ^ 1
     if other >= team.size:
         return
     message = np.zeros(size, dtype=np.uint8)
-    for turn in (0, 1):
-        if team.rank % 2 == turn:
-            team.comm.Send(message, dest=other)
-        else:
-            team.comm.Recv(message, source=other)
+    team.comm.Sendrecv(message, other, recvbuf=np.empty_like(message), source=other)

@@ -191,12 +191,12 @@ def max_cut(block: Any, team: Team | None = None) -> DistributedMaxCut:
 
 
 def read_max_cut(file: PathLike, team: Team | None = None) -> DistributedMaxCut:
-    """Read a graph, of which each rank reads a part, and build its max-cut model.
+    """Read a graph, of which each rank reads its own rows, and build its max-cut model.
 
     Parameters
     ----------
     file : str or os.PathLike
-        A file that `condal.distributed.read_rows` reads.
+        A folder of shards, which `condal convert` made.
     team : Team, optional
         The ranks; by default all.
 

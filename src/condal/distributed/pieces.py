@@ -21,11 +21,10 @@ from condal.distributed.team import Team
 from condal.domains.spectral import Spectrahedron
 from condal.linalg.blocked import weighted_squares
 from condal.linalg.eigen import lowest
-from condal.linalg.eigenvalue_bounds import from_random_start
 from condal.linalg.gradients import Gradient
+from condal.linalg.lanczos_bounds import from_random_start
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
-from condal.linalg.proof_plan import likely_steps
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import Term
 from condal.maps.cost import Cost
@@ -65,10 +64,7 @@ class DistributedSpectrahedron(Spectrahedron):
         if order is not None:
             start = start[order]
         each = slack / self.trace
-        likely = likely_steps(v, each, failure, start=self.normals(self.n))
-        proof = from_random_start(
-            v, start, slack=each, failure=failure, enough=enough / self.trace, likely=likely
-        )
+        proof = from_random_start(v, start, slack=each, failure=failure, enough=enough / self.trace)
         return Proof(self.trace * proof.value, proof.how, proof.failure)
 
     def lowest(

@@ -16,6 +16,7 @@ from condal.errors import FormatError
 PathLike: TypeAlias = str | os.PathLike[str]
 
 MAX_BYTES = 4 << 30
+UNLIMITED = 1 << 62
 MAX_RATIO = 1000  # of unpacked bytes to the bytes of a packed file
 RATIO_FLOOR = 16 << 20  # bytes that a packed file may always have
 
@@ -76,9 +77,14 @@ def sha256_of(path: PathLike) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def most_bytes(size: int, *, packed: bool) -> int:
-    """Return how many bytes are read at most of a file of `size` bytes, after unpacking."""
-    return min(MAX_BYTES, max(RATIO_FLOOR, MAX_RATIO * size)) if packed else MAX_BYTES
+def most_bytes(size: int, *, packed: bool, most: int | None = None) -> int:
+    """Return how many bytes are read at most of a file of `size` bytes, after unpacking.
+
+    `most` is the limit for files of any size, MAX_BYTES by default: UNLIMITED where they are read
+    in chunks.
+    """
+    most = MAX_BYTES if most is None else most
+    return min(most, max(RATIO_FLOOR, MAX_RATIO * size)) if packed else most
 
 
 def _open(name: str) -> BufferedReader:

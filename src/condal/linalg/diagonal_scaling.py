@@ -17,24 +17,23 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.norms import gamma
+from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 
 POWER = 0.75  # D near diag(V)^POWER: 1 has the least spread, but is worse for an inexact dual
-MAX_EXPONENT = 40  # of 2 in D^1/2, beside that of the median
-HUB_EXPONENT = 2  # of the largest: less gains little
 MIN_DIAGONAL = 1e-3  # of the mean: less counts as this
+MAX_LOSS = 0.9  # of a proof, against that without scaling: more is not worth it
 
 
 @dataclass(frozen=True, eq=False)
 class DiagonalScaling:
-    """D^-1/2 V D^-1/2 without rounding, as D consists of powers of 4, and `total` = <D, x>."""
+    """D^-1/2 V D^-1/2, rounded, and `total` = <D, x>."""
 
     scaled: Symmetric
     root: Array  # the diagonal of D^-1/2
     total: float
-    error: float  # of <V, x>, by the assembly of V
+    error: float  # of <V, x>, by the assembly of V and the rounding of the scaled V
 
     @classmethod
     def of(cls, V: Symmetric, diagonal: Array) -> DiagonalScaling | None:
@@ -43,16 +42,22 @@ class DiagonalScaling:
         mean = float(values.mean())
         if not V.factorable or not 0 < mean < np.inf or not np.all(diagonal >= 0):
             return None
-        exponents = 0.5 * POWER * np.log2(np.maximum(values, MIN_DIAGONAL * mean) / mean)
-        exponents = np.clip(np.round(exponents - np.median(exponents)), -MAX_EXPONENT, MAX_EXPONENT)
-        if exponents.max() < HUB_EXPONENT:
+        root = (np.maximum(values, MIN_DIAGONAL * mean) / mean) ** (-0.5 * POWER)
+        total = float(diagonal @ (1.0 / root**2))
+        sums = V.absolute_row_sums()
+        scaled_sums = V.absolute_product(root)
+        assert sums is not None
+        assert scaled_sums is not None
+        size, trace = float((root * scaled_sums).max()), float(diagonal.sum())
+        if size * total > MAX_LOSS * float(sums.max()) * trace:
             return None
-        root = np.exp2(-exponents)
-        matrix = sp.coo_array(V.to_sparse())
-        matrix.data *= root[matrix.row] * root[matrix.col]
-        total = float(diagonal @ np.exp2(2 * exponents))
-        error = V.assembly_error() * float(diagonal.sum())
-        return cls(Symmetric(V.n, sparse=(sp.csr_array(matrix),)), root, total, error)
+        matrix = sp.csr_array(V.merged().sparse[0] if V.sparse else V.to_sparse())
+        rows = np.repeat(root, np.diff(matrix.indptr))
+        # Each entry is rounded twice: an error of at most 2 u |.| in every row sum.
+        data = matrix.data * (rows * root[matrix.indices])
+        scaled = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        error = V.assembly_error() * trace + 4 * UNIT_ROUNDOFF * size * total
+        return cls(Symmetric(V.n, sparse=(scaled,)), root, total, error)
 
     def bound(self, least: float) -> float:
         """Return a bound on <V, x>, given one on the smallest eigenvalue of the scaled V."""

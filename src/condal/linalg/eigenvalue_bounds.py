@@ -2,7 +2,8 @@
 
 1. A completed Cholesky factorisation of V - tau I, dense or sparse, proves that lambda_min(V) > tau
    less a bound on the rounding of the factorisation.
-2. Lanczos from a fresh random start proves a bound with a known probability of failure.
+2. Lanczos from a fresh random start proves a bound with a known probability of failure
+   (`lanczos_bounds`).
 3. Gershgorin discs prove a bound for any matrix with known entries.
 4. A matrix of low rank reduces to a small one (`factor_bounds`).
 
@@ -24,28 +25,24 @@ from condal.linalg.deflation import Deflated
 from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import Engine
 from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
-from condal.linalg.lanczos import Recurrence, missed_share
+from condal.linalg.lanczos_bounds import probabilistic
 from condal.linalg.limits import MAX_FACTOR_FLOPS
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.linalg.proof_plan import (
-    MAX_PROOF_STEPS,
     MIN_SPARSE_SIDE,
     Plan,
     few_steps,
     likely_factorisation,
     likely_steps,
-    looks,
 )
 from condal.linalg.proof_plan import plan_factorisation as _plan
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
-from condal.runtime.consensus import root_value
 
 FLOPS_PER_SECOND = 2e9  # about
 MAX_PSD_FLOPS = 2e9  # of SuperLU, to check an argument before there is any problem
-INVARIANT_ROUNDING = 1e-14  # relative to the spectrum: what rounding may make of the last beta
 
 
 def smallest_eigenvalue_bound(
@@ -121,12 +118,13 @@ def _attempts(
     if np.isfinite(enough) and V.n > MIN_SPARSE_SIDE:
         scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
         flops, fills = likely_factorisation(V)
-        likely = likely_steps(*scaled, failure)
-        lanczos = partial(lanczos, likely=likely)
-        steps = few_steps(scaled[0], likely, flops)
+        if flops == inf:  # a plan would come to the same end, after another ordering
+            yield lanczos(enough=enough)
+            return
+        steps = few_steps(scaled[0], likely_steps(*scaled, failure), flops)
         if steps:
             yield lanczos(enough=enough, max_steps=steps)
-        partly_dense = fills and flops < inf and _partly_dense(V, slack, enough, engine)
+        partly_dense = fills and _partly_dense(V, slack, enough, engine)
         if partly_dense:
             yield partly_dense
             return
@@ -234,34 +232,6 @@ def _descend(V: Symmetric, prove: Any, estimate: float, slack: float) -> Proof |
     return None
 
 
-def probabilistic(
-    V: Symmetric,
-    *,
-    slack: float,
-    failure: float,
-    seed: int,
-    enough: float = inf,
-    max_steps: int = MAX_PROOF_STEPS,
-    likely: int | None = None,
-) -> Proof:
-    """Prove a bound by Lanczos from a fresh random start; it is wrong with probability `failure`.
-
-    After k steps theta_min - lambda_min <= e (lambda_max - lambda_min) but for a probability of
-    1.648 sqrt(n) exp(-sqrt(e)(2k - 1)) (Kuczynski and Wozniakowski 1992). The same holds at the
-    other end, so the spread of the Ritz values bounds the spread of the spectrum. Rounded Lanczos
-    behaves as exact Lanczos on a larger matrix with its eigenvalues in tiny clusters (Greenbaum
-    1989); the factor k under the root covers this. The number of steps depends on the data: look i
-    gets a share of 1/(2 i^2) of the failures, which leaves 1/8 for a space that is invariant as far
-    as rounding shows (see `_below_ritz`).
-    """
-    start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
-    # The start is equally random in any order of the rows.
-    V = V.reordered()[0]
-    return from_random_start(
-        V, start, slack=slack, failure=failure, enough=enough, max_steps=max_steps, likely=likely
-    )
-
-
 def _by_lanczos(
     V: Symmetric,
     scaling: DiagonalScaling | None,
@@ -277,53 +247,6 @@ def _by_lanczos(
     proof = probabilistic(scaling.scaled, slack=slack / total, enough=enough / total, **options)
     how = f"{proof.how}, scaled by the diagonal"
     return replace(proof, value=scaling.bound(proof.value), how=how)
-
-
-def from_random_start(
-    V: Symmetric,
-    start: Array,
-    *,
-    slack: float,
-    failure: float,
-    enough: float = inf,
-    max_steps: int = MAX_PROOF_STEPS,
-    likely: int | None = None,
-) -> Proof:
-    """`probabilistic` from n standard normal numbers that neither V nor `likely` depends on."""
-    run = Recurrence(V, start / np.linalg.norm(start), keep=0)
-    in_time = True
-    for steps, look in looks(likely):
-        try:
-            run.grow_to(steps)
-        except Cancelled:  # fewer steps prove less
-            in_time = False
-        if run.steps == 0:
-            return Proof(-inf, "no time for a proof")
-        least, most = root_value(run.ends())
-        # Two ends of the spectrum, and a share of 1/(2 i^2) for look number i.
-        e = missed_share(V.n * run.steps, run.steps, failure / (4 * look**2))
-        spread = most - least
-        off = e * spread / (1 - 2 * e) if e < 0.4 else np.inf
-        if run.ended:
-            rounding = INVARIANT_ROUNDING * max(abs(least), abs(most))
-            off = min(off, _below_ritz(V.n, max(run.beta[-1], rounding), failure / 8))
-        decided = least - off >= enough or least < enough < inf  # Ritz values only fall
-        done = decided or off <= slack or run.ended or not in_time
-        if done or steps >= max_steps:
-            break
-    how = f"Lanczos from a random start, {run.steps} steps"
-    return Proof(least - off, how, failure)
-
-
-def _below_ritz(n: int, b: float, failure: float) -> float:
-    """Return a bound on theta_1 - lambda_min for the least Ritz value theta_1 and the last beta b.
-
-    With p the product of (t - theta_i), the betas multiply to |p(V) q|, which is at least
-    |c| |p(lambda_min)|, where c is the component of the start q in a lowest eigenvector. For the
-    Ritz vector z of theta_1 this gives theta_1 - lambda_min <= b |z_1 z_m / c| <= b / |c|. For q
-    uniform on the sphere, |c| <= t has a probability of at most t sqrt(2n/pi).
-    """
-    return b / (failure * float(np.sqrt(np.pi / (2 * n))))
 
 
 def gershgorin(V: Symmetric) -> Proof | None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
-from math import ceil, inf
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condal.linalg.lanczos import Recurrence, missed_share
+from condal.linalg.lanczos import Recurrence
+from condal.linalg.lanczos_bounds import MAX_PROOF_STEPS, steps_for
 from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
-from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.work import DENSE_SPEED
-from condal.runtime.consensus import root_value
 
 MIN_SPARSE_SIDE = 1000  # below, a dense proof costs less than planning another one
 MAX_OPERATOR_SIDE = 3000  # of an operator that is multiplied out
@@ -26,13 +23,12 @@ MAX_DENSE_SAVINGS = 4.0  # flops of the envelope over dense ones: 8 means a full
 BYTES_PER_ENTRY = 96  # of L: both factors, as SuperLU and as SciPy store them
 MIN_FILLED_FLOPS = 5e7  # of a sparse factorisation: below, it costs little more than its ordering
 
-MAX_PROOF_STEPS = 20_000  # of Lanczos
 MAX_LANCZOS_WORK = 0.6  # of a factorisation: what Lanczos steps may take before it
 STEP_FLOPS = 2.0  # of an entry in a step, where the vectors stay in the cache
 LIKELY_ROOM = 20.0  # times the slack: what a proof may lose against a bound that is enough
+TINY = 1e-300
 SPREAD_STEPS = 12  # that estimate the spread of the spectrum
-MIN_LOOK = 32  # steps before the first look at the Ritz values
-LOOK_GROWTH = 1.1  # of the steps between two looks, from where the proof is likely on
+STEPS_MARGIN = 1.1  # times the likely steps: what they may turn out to be
 
 
 @dataclass(frozen=True)
@@ -106,26 +102,17 @@ def _savings(degree: float) -> float:
     return MAX_SAVINGS / max(1.0, degree / SPARSE_DEGREE) ** 3
 
 
-def likely_steps(V: Symmetric, slack: float, failure: float, *, start: Array | None = None) -> int:
+def likely_steps(V: Symmetric, slack: float, failure: float) -> int:
     """Return how many Lanczos steps prove a bound that may lose LIKELY_ROOM times the slack.
 
     The proof of a gap mostly has room to lose far more than its slack. The spread of the spectrum
     is estimated from another start than that of the proof, on which the number does not depend.
     """
-    start = np.random.default_rng(V.n).standard_normal(V.n) if start is None else start
+    start = np.random.default_rng(V.n).standard_normal(V.n)
     run = Recurrence(V, start / np.linalg.norm(start), keep=0)
     run.grow_to(SPREAD_STEPS)
-    least, most = root_value(run.ends())
-    room = LIKELY_ROOM * slack
-    low, high = MIN_LOOK, MAX_PROOF_STEPS
-    while low < high:
-        steps = (low + high) // 2
-        missed = missed_share(V.n * steps, steps, failure / 4)
-        if missed * (most - least) <= (1 - 2 * missed) * room:
-            high = steps
-        else:
-            low = steps + 1
-    return high
+    least, most = run.ends()
+    return steps_for(V.n, LIKELY_ROOM * slack / max(most - least, TINY), failure)
 
 
 def few_steps(V: Symmetric, likely: int, flops: float) -> int:
@@ -133,32 +120,6 @@ def few_steps(V: Symmetric, likely: int, flops: float) -> int:
 
     They take at most a part of the work of the factorisation.
     """
-    if flops == inf:
-        return 0
     steps = int(MAX_LANCZOS_WORK * flops / (STEP_FLOPS * (V.entries + 4 * V.n)))
     steps = min(steps, MAX_PROOF_STEPS)
-    return steps if LOOK_GROWTH * likely <= steps else 0
-
-
-def looks(likely: int | None) -> Iterator[tuple[int, int]]:
-    """Yield after how many steps a Lanczos proof looks at its Ritz values, and a number for each
-    look: look i gets a share of the failures that falls with i^2.
-
-    The number of steps that is likely needed has the largest share. Rare looks before it mostly see
-    that the bound does not hold. Without such a number, all looks are alike.
-    """
-    if likely is None:
-        yield from zip(_growing(MIN_LOOK, 1.2), count(1), strict=False)
-        return
-    for i in count(1):
-        early = MIN_LOOK * 2 ** (i - 1)
-        if early >= likely:
-            break
-        yield early, 2 * i
-    yield from zip(_growing(likely, LOOK_GROWTH), count(1, 2), strict=False)
-
-
-def _growing(steps: int, ratio: float) -> Iterator[int]:
-    while True:
-        yield steps
-        steps = ceil(ratio * steps)
+    return steps if STEPS_MARGIN * likely <= steps else 0

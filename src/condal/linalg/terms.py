@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from condal.linalg.blocked import add_scaled_rows, block_slices, gram, gram_product
 from condal.linalg.norms import gamma
 from condal.linalg.points import Array
+from condal.linalg.threads import row_blocks, threaded_product
 from condal.linalg.triangles import lower_matmul, lower_sum, symmetrize_lower
 
 
@@ -87,7 +88,13 @@ class SparseTerm(Term):
     matrix: Any
 
     def add_product(self, out: Array | None, v: Array) -> Array:
-        return _onto(out, self.matrix @ v)
+        blocks = self._blocks
+        return _onto(out, self.matrix @ v if blocks is None else threaded_product(blocks, v))
+
+    @cached_property
+    def _blocks(self) -> list[tuple[slice, Any]] | None:
+        """Blocks of rows for several threads."""
+        return row_blocks(self.matrix)
 
     def add_dense(self, out: Array | None) -> Array:
         return _onto(out, self.matrix.toarray())

@@ -16,4 +16,5 @@ from condal.methods.lowrank.method import LowRankCGAL as LowRankCGAL
 from condal.methods.projection.primal_dual import PrimalDual as PrimalDual
 from condal.methods.projection.splitting import Splitting as Splitting
 from condal.methods.recovery import DualRecovery as DualRecovery
+from condal.methods.spheres.method import SphereSweeps as SphereSweeps
 from condal.methods.surface.method import LowRankNewton as LowRankNewton

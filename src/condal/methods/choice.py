@@ -36,6 +36,9 @@ SPLITTING_READ = 1.6e-8  # seconds per entry of A
 SURFACE_SPREAD = 2.0
 SURFACE_PATIENCE = 60  # each iteration of this method is a Newton step
 PRIMAL_DUAL_PATIENCE = 100  # each iteration of this method is several steps
+SWEPT_PATIENCE = 300  # each iteration of this method is ten sweeps
+MIN_SWEPT_SIDE = 4000  # n from which sweeps are faster than Newton steps,
+SWEPT_TOL = 3e-4  # for this tolerance or a larger one
 PATIENCE = 500  # iterations in which gap and infeasibility halve, or the next method is tried
 
 
@@ -93,6 +96,8 @@ def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
         yield from _curved(problem, tol) if problem.f.L > 0 else ()
         yield Choice(lowrank, why)
     else:
+        if n >= MIN_SWEPT_SIDE and tol >= SWEPT_TOL:
+            yield from _swept(problem, tol)
         on_surface = _on_surface(problem, tol) if tol < LOOSE_TOL else None
         if on_surface is not None and on_surface.seconds < _least_seconds(problem, n, tol):
             yield from on_surface.choices  # the estimates of the others take time
@@ -179,6 +184,16 @@ def _on_surface(problem: Problem, tol: float) -> _Estimate | None:
     # Without an interior, interior-point steps stall short of a small tolerance.
     spread = 1.0 if method.reduces(problem) else SURFACE_SPREAD
     return _Estimate(Choice(method, why, SURFACE_PATIENCE), seconds, spread, successors)
+
+
+def _swept(problem: Problem, tol: float) -> Iterator[Choice]:
+    """Sweeps over vectors on spheres, for a fixed diagonal or theta, and bounds on entries."""
+    from condal.methods.spheres.method import SphereSweeps
+
+    method = SphereSweeps(aim=tol)
+    if method.suits(problem):
+        why = "f is linear and A bounds inner products of pairs of vectors on spheres"
+        yield Choice(method, why, SWEPT_PATIENCE)
 
 
 def _after_surface(problem: Problem) -> tuple[Choice, ...]:

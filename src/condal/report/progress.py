@@ -104,6 +104,8 @@ class Progress:
         """Show what is proved at the end as the last row; the caller leaves the context then."""
         if result.certificate.certified and not result.status.excludes_optimum:
             self._last = last_line(result)
+            if self._bar is not None:
+                self._bar.conclude(result)
 
     def note(self, text: str) -> None:
         """Print a line of text, above the live one."""

@@ -13,9 +13,6 @@ from condal.linalg.points import Array
 from condal.problems.clusterings import k_means
 from condal.sklearn.base import CertifiedEstimator, require_samples, seed_of
 
-MAX_SAMPLES = 5000
-DENSE_COPIES = 17  # of n x n numbers in a solve of more than 2,000 samples; measured
-
 
 class SDPKMeans(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CertifiedEstimator
@@ -24,8 +21,10 @@ class SDPKMeans(
 
     The relaxation is solved and rounded to a clustering. `lower_bound_` is a proved lower bound on
     the inertia of every clustering into n_clusters, and `certified_gap_` bounds how far `inertia_`
-    can be above the best. The relaxation has :math:`n_{\mathrm{samples}}^2` unknowns, so it suits
-    up to a few thousand samples. For more, fit a subset and `predict` the others.
+    can be above the best. Up to 7,000 samples the relaxation has :math:`n_{\mathrm{samples}}^2`
+    unknowns and memory grows like their number. Above, no such matrix is made: separated clusters
+    are still proved optimal, but the bound on overlapping ones is weak. For these, fit a sample of
+    the rows and `predict` the others.
 
     Parameters
     ----------
@@ -109,18 +108,10 @@ class SDPKMeans(
         Raises
         ------
         ValueError
-            If there are more than 5,000 samples, or fewer samples than clusters.
+            If there are fewer samples than clusters.
         """
         X = self._checked(X, ensure_min_samples=2)
-        n = len(X)
-        if n > MAX_SAMPLES:
-            gigabytes = 8e-9 * DENSE_COPIES * n**2
-            raise ValueError(
-                f"n_samples={n} is more than the {MAX_SAMPLES} that SDPKMeans accepts: its "
-                f"relaxation has n_samples^2 unknowns, and would take about {gigabytes:.0f} GB. "
-                "Fit a sample of the rows, and predict the others"
-            )
-        require_samples(n, self.n_clusters)
+        require_samples(len(X), self.n_clusters)
         limit, seed = self._time_limit(), seed_of(self.random_state)
         model = k_means(X, self.n_clusters)
         result = self._solve(model, limit)

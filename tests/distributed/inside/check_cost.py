@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import condal
 from condal import distributed
-from condal.distributed.cost import Machine, Size, iteration, memory
+from condal.distributed.cost import Size, iteration, measured_machine, memory
 from condal.distributed.engine import engine
 from condal.distributed.oracle import Slepc
 from condal.errors import ProblemError
@@ -44,8 +44,9 @@ def test_the_memory_of_the_model_is_the_estimate(model):
 
 
 def test_the_figures_of_these_ranks(team):
-    machine = Machine.measured(team, rows=2000)
+    machine = measured_machine(team, Size(2000 * team.size, 10_000 * team.size, ranks=team.size))
     figures = np.array([machine.memory, machine.flops, machine.latency, machine.network])
+    figures = np.concatenate([figures, [machine.block, machine.single]])
     assert np.all(np.isfinite(figures))
     assert np.all(figures > 0)
     assert machine.gather >= 0

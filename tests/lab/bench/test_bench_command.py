@@ -19,7 +19,7 @@ def invoke(*arguments: str):
 def test_the_list_tells_of_sets_and_peers():
     result = invoke("--list")
     assert result.exit_code == 0
-    for name in ("gset", "tori", "theta", "kmeans", "growth", "sdplib", "dimacs", "quick"):
+    for name in ("gset", "rough", "tori", "theta", "kmeans", "growth", "sdplib", "dimacs", "quick"):
         assert f"\n  {name} " in result.output
     here = installed()
     for name, peer in PEERS.items():

@@ -34,7 +34,7 @@ def no_network(monkeypatch):
 
 def test_names_are_found():
     assert [one.name for one in named(("theta", "gset", "theta"))] == ["theta", "gset"]
-    with pytest.raises(ProblemError, match="there is no set 'gsets'; there are gset, tori"):
+    with pytest.raises(ProblemError, match="there is no set 'gsets'; there are gset, rough"):
         named(("gsets",))
     with pytest.raises(ProblemError, match="the set theta has no instance 'G1'; it has theta-200"):
         SETS["theta"].case("G1")

@@ -77,7 +77,7 @@ COMMUNITIES = Application(
     out="the group of each vertex, from 1, one per line",
     options=(
         click.Option(
-            ["--groups"],
+            ["--groups", "-k"],
             type=click.IntRange(min=2),
             default=2,
             metavar="K",

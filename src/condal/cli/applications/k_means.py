@@ -73,7 +73,7 @@ K_MEANS = Application(
     out="the cluster of each point, from 1, one per line",
     options=(
         click.Option(
-            ["--clusters"],
+            ["--clusters", "-k"],
             type=click.IntRange(min=1),
             required=True,
             metavar="K",

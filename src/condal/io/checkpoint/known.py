@@ -40,6 +40,8 @@ CLASSES = {  # by the paths of their modules
     "condal.methods.recovery": "DualRecovery RecoveryState",
     "condal.methods.rules": "Balanced Classical Const Corrective Decr Exact Fixed FractionOfGap "
     "Given Harmonic LineSearch Never Proportional Smoothed Whole",
+    "condal.methods.spheres.method": "SphereSweeps",
+    "condal.methods.spheres.run": "SphereState",
     "condal.methods.state": "State Warm",
     "condal.methods.surface.method": "LowRankNewton",
     "condal.methods.surface.rank_policy": "RankPolicy",

@@ -88,7 +88,7 @@ def read_arrays(
             for stem, member in members_of(archive, name, most).items()
             if names is None or stem in names
         }
-        _check_sizes(list(members.values()), size, name)
+        check_sizes(list(members.values()), size, name)
         return {
             stem: _member(archive, member, name, kinds=kinds, finite=finite)
             for stem, member in members.items()
@@ -184,10 +184,12 @@ def shown(member: zipfile.ZipInfo) -> str:
     return ascii(member.filename[:40])[1:-1]
 
 
-def _check_sizes(members: Collection[zipfile.ZipInfo], size: int, name: str) -> None:
+def check_sizes(
+    members: Collection[zipfile.ZipInfo], size: int, name: str, *, most: int | None = None
+) -> None:
     """Refuse arrays whose total size is too large for the file; members can share packed bytes."""
     total = sum(member.file_size for member in members)
-    if total > most_bytes(size, packed=True):
+    if total > most_bytes(size, packed=True, most=most):
         largest = max(members, key=lambda member: member.file_size)
         raise FormatError(
             f"{shown(largest)} unpacks to {largest.file_size} bytes in a file of {size}, and all "

@@ -192,8 +192,9 @@ def explain_errors(text: Text) -> Iterator[None]:
             ) from error
         if len(fields) in (2, 3) and not all(map(DECIMAL.fullmatch, fields[:2])):
             raise text.error(
-                f"the vertices must be whole numbers, got {quote(content)}; number them, or read "
-                "the file with networkx.read_edgelist and pass the graph to condal.problems",
+                f"the vertices must be whole numbers, got {quote(content)}; number them, or pass "
+                "names to condal.problems by networkx.from_pandas_edgelist(pandas.read_csv(FILE), "
+                "edge_attr=True)",
                 error.line,
             ) from error
         raise

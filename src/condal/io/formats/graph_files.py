@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from condal.io.formats.signatures import is_matrix_market, is_npy, is_npz
+from condal.io.formats.signatures import is_matrix_market, is_npy, is_npz, is_shard_folder
 from condal.io.formats.text import Text, read_text, suffixes_of
 from condal.io.safe_files import PathLike
 
@@ -19,12 +19,13 @@ def read_graph(path: PathLike) -> sparse.csr_array:
 
     The formats are Matrix Market (a banner, or .mtx), Rutherford-Boeing (.rb), METIS (.graph,
     .metis), edge lists (.edges, .edgelist, .el, .csv, .tsv, or a first line with #) and matrices
-    that SciPy (.npz) or NumPy (.npy) saved. Any other file is read as rudy.
+    that SciPy (.npz) or NumPy (.npy) saved. Any other file is read as rudy. A folder holds the
+    shards that `condal convert` makes.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The file. Text may be packed with gzip or xz.
+        The file, or the folder of shards. Text may be packed with gzip or xz.
 
     Returns
     -------
@@ -64,6 +65,11 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
     labels : ndarray
         The labels that an edge list has; 1 to n for every other format.
     """
+    if is_shard_folder(path):
+        from condal.io.shards.folder import read_shards
+
+        graph = read_shards(path)
+        return graph.W, graph.labels
     if is_npy(path) or is_npz(path):
         from condal.io.formats.sparse_arrays import read_sparse_array
 
@@ -73,8 +79,8 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
     if kind == "edge list":
         from condal.io.formats.edge_list import read_edge_list
 
-        graph = read_edge_list(text)
-        return graph.W, graph.labels
+        edges = read_edge_list(text)
+        return edges.W, edges.labels
     if kind == "rutherford-boeing":
         from condal.io.formats.rutherford_boeing import read_rutherford_boeing
 

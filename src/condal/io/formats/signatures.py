@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from numpy.lib.format import MAGIC_PREFIX
 
 from condal.io.formats.text import Text, suffixes_of
@@ -10,6 +13,13 @@ from condal.io.safe_files import PathLike, first_bytes
 NPY = MAGIC_PREFIX
 ZIP = b"PK\x03\x04"
 MATRIX_MARKET = b"%%matrixmarket"  # in lower case
+
+SHARD_MANIFEST = "manifest.json"  # in a folder of shards
+
+
+def is_shard_folder(path: PathLike) -> bool:
+    """Whether a path is a folder with the manifest of shards, right or wrong."""
+    return os.path.lexists(Path(os.fsdecode(path)) / SHARD_MANIFEST)
 
 
 def is_npy(path: PathLike) -> bool:

@@ -122,11 +122,11 @@ def quote(token: bytes) -> str:
     return ascii(shown if len(shown) <= 40 else shown[:37] + "...")
 
 
-def unpack(file: BinaryIO, name: str) -> Iterator[bytes]:
+def unpack(file: BinaryIO, name: str, *, most: int | None = None) -> Iterator[bytes]:
     """Yield the unpacked bytes in chunks; refuse them as soon as they exceed the limit."""
     size = os.fstat(file.fileno()).st_size
     kind = compression_of(file, name)
-    limit = most_bytes(size, packed=kind is not None)
+    limit = most_bytes(size, packed=kind is not None, most=most)
     total = 0
     try:
         for chunk in _chunks(file, kind):

@@ -106,7 +106,7 @@ FIGURES: tuple[Figure, ...] = (
     Figure("tori", "CPU time, condal on G81 / on G67", 4.0, against_ours("G81", "G67")),
     *(
         Figure(group, f"{case}: CPU time, condal / {peer}", 1.0, against_peer(case, peer))
-        for group in ("gset", "tori")
+        for group in ("gset", "rough", "tori")
         for case in (case.name for case in SETS[group].cases)
         for peer in FACTORED
     ),

@@ -43,10 +43,12 @@ CUT_EVERY = 10  # iterations of sweeps
 CUT = 1e-3  # of the largest eigenvalue of x: smaller ones do not belong to the solution
 SIGNIFICANT = 1.0  # ratio of the promised descent to the residual from which R grows
 LACKING = 3.0  # the same ratio, from which a fixed rank is too small
+PERSISTENT = 0.5  # of the promise of the round before: from this on, it does not fall with f
 FRUITLESS = 0.01  # of the promised descent: less means that new columns did not help
 FRESH_STEPS = 4
 SETTLED = 1e-2  # of the target: a residual that new columns reach and no saddle does
-SWEEPS = 10  # per iteration
+SWEEPS = 10  # per iteration,
+MAX_SWEEPS = 40  # at most: the first, and those that the target likely takes
 SINGLE_RESIDUAL = 1e-3  # residual above which single precision is enough
 SWEEP_PATIENCE = 100  # iterations in which sweeps halve the residual, or the trust region follows
 PENALTY_FACTOR, MIN_DECREASE = 4, 0.3  # lam grows where infeasibility falls by less
@@ -70,6 +72,8 @@ class LowRankState:
     hoped: tuple[float, float] | None = None  # value at the last growth, and the promised descent
     omega: float | None = FIRST_OMEGA  # of the sweeps; None once the trust region has taken over
     mark: tuple[float, int] = (inf, 0)  # a residual of the sweeps, and its age in iterations
+    rate: float | None = None  # of the residual per sweep; None before the first of a start
+    promised: float = inf  # the descent that the eigenvectors of the last round promised
 
 
 class Rounds:
@@ -120,12 +124,12 @@ class Rounds:
         assert self.carry.omega is not None
         function, R, before = self.point.function, self.point.R, residual_of(self.point)
         del self.point  # its gradient is as large as R, and memory is short where n is large
-        single = before > SINGLE_RESIDUAL
-        R = self.sweeps.relaxed(R, sweeps=SWEEPS, omega=self.carry.omega, single=single)
+        single, sweeps = before > SINGLE_RESIDUAL, _likely_sweeps(self.carry, before)
+        R = self.sweeps.relaxed(R, sweeps=sweeps, omega=self.carry.omega, single=single)
         if k % CUT_EVERY == 0 and before <= CUT_RESIDUAL:
             R = function.geometry.on(_cut(R, CUT))
         self.point = function.at(R)
-        self.carry = _after_sweeps(self.carry, before, residual_of(self.point))
+        self.carry = _after_sweeps(self.carry, before, residual_of(self.point), sweeps)
 
     def descend(self) -> None:
         """Take one trust region step."""
@@ -162,7 +166,9 @@ class Rounds:
             lam *= PENALTY_FACTOR
         promised = lowest.promised / scale
         grows = promised > SIGNIFICANT * residual and self._can_grow()
-        lacking = self.method.fixed_rank and promised > LACKING * residual and grows
+        # Where f is curved, the promise may fall with f itself: at a fixed rank, two rounds tell.
+        persists = promised > max(LACKING * residual, PERSISTENT * carry.promised)
+        lacking = self.method.fixed_rank and persists and grows
         grows = grows and not self.method.fixed_rank
         if grows:
             R = self._grown(point.R, lowest.vectors, promised)
@@ -174,7 +180,10 @@ class Rounds:
             R = _cut(point.R, least) if residual <= CUT_RESIDUAL else point.R
 
         function = replace(function, y=lowest.w, lam=lam)
-        self.point = function.at(R if R is point.R else function.geometry.on(R))
+        if R is point.R and function.eliminated:  # no dual or penalty changes the point
+            self.point = replace(point, function=function)
+        else:
+            self.point = function.at(R if R is point.R else function.geometry.on(R))
         self.carry = LowRankState(
             R=self.point.R,
             radius=first_radius(self.point) if grows else carry.radius,
@@ -184,6 +193,8 @@ class Rounds:
             fresh=FRESH_STEPS if grows else 0,
             hoped=(self.point.value, 0.5 * promised * scale_of(self.point)) if grows else None,
             omega=carry.omega,
+            rate=carry.rate or 1.0,
+            promised=promised,
         )
         self.last = lacking or (self.last and not grows and function.settled(self.point))
 
@@ -271,13 +282,27 @@ def first_rank(problem: Problem, n: int, given: int | None) -> int:
     return min(n, max_rank(problem), given or problem.rank or ceil(4 * log(n) + n**0.25))
 
 
-def _after_sweeps(carry: LowRankState, before: float, residual: float) -> LowRankState:
+def _likely_sweeps(carry: LowRankState, residual: float) -> int:
+    """The sweeps that likely reach the target: a product that measures the residual takes longer
+    than some sweeps."""
+    rate = carry.rate
+    if rate is None:
+        return MAX_SWEEPS
+    if not rate < 1 or residual <= carry.target:
+        return SWEEPS
+    likely = ceil(log(carry.target / residual) / log(rate))
+    return max(SWEEPS, min(MAX_SWEEPS, likely))
+
+
+def _after_sweeps(carry: LowRankState, before: float, residual: float, sweeps: int) -> LowRankState:
     """The omega of the next sweeps; None where they no longer pay."""
     assert carry.omega is not None
-    omega = next_omega(carry.omega, (residual / max(before, TINY)) ** (1 / SWEEPS))
+    rate = (residual / max(before, TINY)) ** (1 / sweeps)
+    omega = next_omega(carry.omega, rate)
     best, age = carry.mark
     mark = (residual, 0) if residual <= 0.5 * best else (best, age + 1)
-    return replace(carry, omega=None if mark[1] >= SWEEP_PATIENCE else omega, mark=mark)
+    omega_or_end = None if mark[1] >= SWEEP_PATIENCE else omega
+    return replace(carry, omega=omega_or_end, mark=mark, rate=rate)
 
 
 def _accuracy(point: FactorPoint, target: float) -> float:

@@ -20,12 +20,46 @@ from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import row_entries
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
+from condal.linalg.threads import for_each
 from condal.linalg.work import PRODUCT_FLOPS, add_work
 from condal.runtime.cancellation import check_cancelled, time_is_up
 
 FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
+PRECISIONS: tuple[Any, ...] = (np.float64, np.float32)
+BLOCK_ROWS = 1024  # that move at once: with some 64 columns they stay in the cache
 MIN_COLOUR_ENTRIES = 1000  # of C per colour, on average: with fewer, calls dominate
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of one colour, and the same rows of C.
+
+    Where R is larger than the cache, a product waits for one row of R after the other. A copy of
+    all rows that it reads does not: `neighbours` are those, one per entry of C.
+    """
+
+    rows: slice
+    joined: Any
+    neighbours: Indices | None
+
+    @classmethod
+    def of(cls, joined: Any, rows: slice, each: int) -> Block:
+        """Cut rows out of C."""
+        part = joined[each * rows.start : each * rows.stop]
+        if joined.shape[0] < MIN_REORDERED_SIDE:
+            return cls(rows, part, None)
+        places = np.arange(part.nnz, dtype=part.indices.dtype)
+        local = sp.csr_array((part.data, places, part.indptr), shape=(part.shape[0], part.nnz))
+        return cls(rows, local, part.indices.astype(np.intp))
+
+    def pull(self, whole: Array) -> Array:
+        """Return the product of the rows of C with R."""
+        if self.neighbours is None:
+            return np.asarray(self.joined @ whole)
+        read = np.empty((self.neighbours.size, whole.shape[1]), whole.dtype)
+        np.take(whole, self.neighbours, axis=0, out=read, mode="clip")  # "raise" copies twice
+        return np.asarray(self.joined @ read)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +68,14 @@ class Sweeps:
 
     It works on rows of length 1 in the order of the colours: `order` sorts the rows of R, and their
     `lengths` become part of C. `blocks` are the rows of this C for each colour, without the
-    diagonal, in double and in single precision. As in `UnitRows`, R_i may be several rows of R.
+    diagonal, in double and in single precision. They are split into blocks of rows that stay in the
+    cache while they move. As in `UnitRows`, R_i may be several rows of R.
     """
 
     order: Indices
-    rows: tuple[slice, ...]
-    blocks: dict[Any, tuple[Any, ...]]
+    blocks: dict[Any, tuple[tuple[Block, ...], ...]]
     lengths: Array
+    entries: int
 
     @classmethod
     def of(cls, C: Symmetric, squares: Array) -> Sweeps | None:
@@ -74,15 +109,15 @@ class Sweeps:
             place = np.argsort(reverse_cuthill_mckee(sp.csr_matrix(graph), symmetric_mode=True))
             colours = [colour[np.argsort(place[colour])] for colour in colours]
         order = np.concatenate(colours)
-        ends = np.cumsum([len(colour) for colour in colours])
-        rows = tuple(slice(end - len(c), end) for end, c in zip(ends, colours, strict=True))
         sorted_ = (each * order[:, None] + np.arange(each)).ravel()
         joined = sp.csr_array(joined[sorted_][:, sorted_])
         joined.sort_indices()
-        double = tuple(joined[each * c.start : each * c.stop] for c in rows)
-        single = tuple(block.astype(np.float32) for block in double)
-        blocks = {np.float64: double, np.float32: single}
-        return cls(order, rows, blocks, lengths[order][:, None])
+        rows, begin = [], 0
+        for colour in colours:
+            rows.append(_split(begin, begin + len(colour)))
+            begin += len(colour)
+        blocks = {dtype: _blocks(joined.astype(dtype), rows, each) for dtype in PRECISIONS}
+        return cls(order, blocks, lengths[order][:, None], joined.nnz)
 
     def relaxed(self, R: Array, *, sweeps: int, omega: float, single: bool) -> Array:
         """Return R after some sweeps, none of which increases <C, R R'>.
@@ -96,12 +131,15 @@ class Sweeps:
         for rows in block_slices(*R.shape):
             unit[rows] = R[self.order[rows]] / self.lengths[rows]
         whole = unit.reshape(shape)
-        entries = sum(block.nnz for block in self.blocks[np.float64])
-        add_work(sweeps * PRODUCT_FLOPS * entries * (whole.size // len(whole)))
+        add_work(sweeps * PRODUCT_FLOPS * self.entries * (whole.size // len(whole)))
+
+        def move(block: Block) -> None:
+            move_rows(unit[block.rows], block.pull(whole).reshape(-1, unit.shape[1]), omega)
+
         for _ in range(sweeps):
             check_cancelled()
-            for colour, block in zip(self.rows, self.blocks[dtype], strict=True):
-                move_rows(unit[colour], (block @ whole).reshape(-1, unit.shape[1]), omega)
+            for colour in self.blocks[dtype]:
+                for_each(move, colour, rows=len(whole))
             if time_is_up():
                 break
         out = np.empty(R.shape)
@@ -109,6 +147,16 @@ class Sweeps:
             double = unit[rows].astype(np.float64)
             out[self.order[rows]] = double * (self.lengths[rows] / row_sizes(double))
         return out.reshape(shape)
+
+
+def _split(begin: int, end: int) -> list[slice]:
+    """Split rows into blocks."""
+    return [slice(i, min(i + BLOCK_ROWS, end)) for i in range(begin, end, BLOCK_ROWS)]
+
+
+def _blocks(joined: Any, rows: list[list[slice]], each: int) -> tuple[tuple[Block, ...], ...]:
+    """The blocks of each colour."""
+    return tuple(tuple(Block.of(joined, part, each) for part in colour) for colour in rows)
 
 
 def move_rows(rows: Array, pull: Array, omega: float) -> None:

@@ -1,0 +1,78 @@
+"""Read some rows of a folder of shards, or all of them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from condal.io.container.arrays import DTYPES
+from condal.io.formats.adjacency import same
+from condal.io.safe_files import PathLike
+from condal.io.shards.manifest import MANIFEST, SHARDS, Manifest, read_manifest
+from condal.io.shards.shard import read_pieces
+
+
+@dataclass(frozen=True, eq=False)
+class GraphRows:
+    """Some rows of W = W', a CSR array of n columns, and their labels.
+
+    The labels are those of an edge list, and count from 1 for other formats.
+    """
+
+    W: sparse.csr_array = field(repr=False)
+    labels: npt.NDArray[np.int64] = field(repr=False)
+
+    @property
+    def n(self) -> int:
+        """The number of vertices of the graph."""
+        return int(self.W.shape[1])
+
+
+@dataclass(frozen=True)
+class ShardFolder:
+    """A folder of shards whose manifest was read."""
+
+    path: Path
+    manifest: Manifest
+
+    @classmethod
+    def open(cls, path: PathLike) -> ShardFolder:
+        """Read the manifest; FormatError if it is damaged or does not fit the files."""
+        folder = Path(os.fsdecode(path))
+        return cls(folder, read_manifest(folder))
+
+    def rows(self, begin: int, end: int) -> GraphRows:
+        """Read the rows begin ... end - 1; only the pieces that hold them are read and checked."""
+        ends, n = self.manifest.ends, self.manifest.n
+        pieces = [
+            piece
+            for number in range(len(self.manifest.shards))
+            if max(begin, ends[number]) < min(end, ends[number + 1])
+            for piece in read_pieces(self.path, self.manifest, number, begin, end)
+        ]
+        columns: list[list[Any]] = [list(column) for column in zip(*pieces, strict=True)]
+        del pieces
+        # Popped one by one, so that only one column is in memory twice.
+        counts, indices, weights = (np.concatenate(columns.pop(0)) for _ in range(3))
+        labels = np.concatenate(columns[0]) if self.manifest.labelled else None
+        indptr = np.zeros(end - begin + 1, dtype=DTYPES[self.manifest.index])
+        if indices.size > np.iinfo(indptr.dtype).max:
+            indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+        np.cumsum(counts, out=indptr[1:])
+        W = sparse.csr_array((weights, indices, indptr), shape=(end - begin, n))
+        return GraphRows(W, np.arange(begin + 1, end + 1) if labels is None else labels)
+
+
+def read_shards(path: PathLike) -> GraphRows:
+    """Read the whole graph of a folder of shards; FormatError unless W is symmetric."""
+    folder = ShardFolder.open(path)
+    graph = folder.rows(0, folder.manifest.n)
+    if not same(graph.W, graph.W.T.tocsr()):
+        SHARDS.refuse("W is not symmetric", str(folder.path / MANIFEST))
+    return graph

@@ -1,0 +1,1 @@
+"""Augmented Lagrangian sweeps over vectors on spheres."""

@@ -1,0 +1,122 @@
+"""The gallery: every example runs, prints and draws what its page shows, and has a notebook."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import re
+import subprocess
+import sys
+import warnings
+
+import nbformat
+import pytest
+
+import condal
+from pages import ROOT, agrees, blocks_of, has_cvxpy
+
+sys.path.insert(0, str(ROOT / "docs" / "extensions"))
+
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+GALLERY = ROOT / "docs" / "gallery"
+LARGEST_PICTURE = 120_000  # bytes
+FACTS = ["input", "output", "proved", "size reached", "rival"]
+SECONDS = 240  # that an example may take, on a busy machine
+
+each_example = pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+
+
+def name_of(path):
+    """The name of the page of an example: without the number."""
+    return path.stem.partition("_")[2]
+
+
+def test_examples_are_numbered_each_once():
+    numbers = [path.stem.partition("_")[0] for path in EXAMPLES]
+    assert all(re.fullmatch(r"\d\d", number) for number in numbers)
+    assert len(set(numbers)) == len(numbers)
+
+
+@each_example
+def test_a_page_has_the_picture_the_facts_and_the_example(path):
+    name = name_of(path)
+    page = (GALLERY / f"{name}.md").read_text()
+    assert f"({name}.png)" in page
+    assert f"```{{example}} {path.stem}\n" in page
+    assert re.findall(r"(?m)^\| ([a-z ]+) \| \S", page)[-5:] == FACTS
+    picture = GALLERY / f"{name}.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size < LARGEST_PICTURE, picture.name
+
+
+def test_every_page_has_an_example_a_card_and_a_place_in_the_contents():
+    page = (ROOT / "docs" / "gallery.md").read_text()
+    names = sorted(name_of(path) for path in EXAMPLES)
+    assert sorted(re.findall(r"(?m)^(\w+): \S", page)) == names
+    assert sorted(re.findall(r"(?m)^gallery/(\w+)$", page)) == names
+    for suffix in ("md", "png", "txt"):
+        assert sorted(file.stem for file in GALLERY.glob(f"*.{suffix}")) == names
+
+
+def test_the_gallery_shows_every_application():
+    pages = [f"docs/gallery/{name_of(path)}.md" for path in EXAMPLES]
+    blocks = "".join(block for page in pages for block in blocks_of(page))
+    for name in condal.problems.__all__:
+        if inspect.isfunction(getattr(condal.problems, name)):
+            assert f"condal.problems.{name}(" in blocks, name
+
+
+@each_example
+def test_an_example_prints_what_its_page_shows_and_draws_one_picture(path, tmp_path):
+    if "cvxpy" in path.name and not has_cvxpy():
+        pytest.skip("no CVXPY, or an old one")
+    paths = os.pathsep.join([str(ROOT / "src"), *sys.path])
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", str(path)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert ended.returncode == 0, ended.stderr
+    name = name_of(path)
+    assert [file.name for file in tmp_path.iterdir()] == [f"{name}.png"]
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert "solved" in ended.stdout
+    shown = (GALLERY / f"{name}.txt").read_text()
+    assert agrees(shown, ended.stdout), f"run make gallery; it prints\n{ended.stdout}"
+
+
+@each_example
+def test_an_example_is_a_notebook_too(path):
+    """All of its code, in order, and its comments as text; each cell is whole."""
+    pytest.importorskip("sphinx", reason="it builds the site")
+    from example_gallery import notebook
+
+    code = path.read_text()
+    made = nbformat.from_dict(notebook(name_of(path), code))
+    nbformat.validate(made)
+    cells = [cell.source for cell in made.cells if cell.cell_type == "code"]
+    joined = ast.dump(ast.parse("\n".join(cells[:-1])))
+    script = ast.parse(code)
+    assert joined == ast.dump(ast.Module(script.body[1:], []))
+    assert made.cells[0].source.startswith("# ")
+    assert f'"{name_of(path)}.png"' in cells[-1]
+
+
+@pytest.mark.parametrize("stem", ["01_max_cut", "22_sweep"])
+def test_a_notebook_of_an_example_runs_and_ends_in_its_picture(stem, tmp_path):
+    pytest.importorskip("sphinx", reason="it builds the site")
+    from example_gallery import notebook
+
+    path = ROOT / "examples" / f"{stem}.py"
+    made = nbformat.from_dict(notebook(name_of(path), path.read_text()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of the client
+        from nbclient import NotebookClient
+
+        where = {"metadata": {"path": str(tmp_path)}}
+        NotebookClient(made, timeout=SECONDS, resources=where).execute()
+    assert "image/png" in made.cells[-1].outputs[-1].data

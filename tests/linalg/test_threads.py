@@ -1,0 +1,104 @@
+"""Threads change no bit of a product or a sweep, and the environment says how many there are."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from condal.errors import ProblemError
+from condal.linalg import threads
+from condal.linalg.symmetric import Symmetric
+from condal.methods.projection.relaxation import Sweeps
+from known import random_graph
+
+N = 3000
+COUNTS = ["1", "2", "3", "7"]
+
+
+@pytest.fixture(autouse=True)
+def _threads_pay_early(monkeypatch):
+    monkeypatch.setattr(threads, "MIN_THREADED_ROWS", 100)
+    monkeypatch.setattr("condal.methods.projection.relaxation.BLOCK_ROWS", 64)
+
+
+def graph():
+    """A graph with a hub, and an isolated vertex at the end."""
+    W = sp.csr_array(random_graph(N, 6), dtype=float).tolil()
+    W[0, 1 : N - 1] = W[1 : N - 1, 0] = 0.5
+    W[N - 1, :] = 0.0
+    W[:, N - 1] = 0.0
+    return sp.csr_array(W)
+
+
+@pytest.mark.parametrize("columns", [(), (1,), (5,)])
+def test_a_product_is_the_same_for_any_number_of_threads(columns, monkeypatch):
+    v, S = np.random.default_rng(0).standard_normal((N, *columns)), graph()
+    expected = S @ v
+    for count in COUNTS:
+        monkeypatch.setenv("CONDAL_NUM_THREADS", count)
+        V = Symmetric(N, sparse=(S,))
+        assert (V.terms[0]._blocks is None) == (count == "1")
+        np.testing.assert_array_equal(V @ v, expected)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_sweeps_are_the_same_for_any_number_of_threads(single, monkeypatch):
+    monkeypatch.setattr("condal.methods.projection.relaxation.MIN_COLOUR_ENTRIES", 1)
+    sweeps = Sweeps.of(Symmetric(N, sparse=(graph(),)), np.ones(N))
+    R = np.random.default_rng(0).standard_normal((N, 5))
+    R /= np.linalg.norm(R, axis=1)[:, None]
+    results = []
+    for count in COUNTS:
+        monkeypatch.setenv("CONDAL_NUM_THREADS", count)
+        results.append(sweeps.relaxed(R, sweeps=4, omega=1.9, single=single))
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
+
+
+def test_all_items_are_done_and_an_error_is_raised(monkeypatch):
+    monkeypatch.setenv("CONDAL_NUM_THREADS", "3")
+    done = np.zeros(50, dtype=int)
+
+    def count(i):
+        done[i] += 1
+
+    threads.for_each(count, range(50), rows=1000)
+    assert np.all(done == 1)
+
+    def fail(i):
+        if i == 1:
+            raise ValueError("of a thread")
+
+    with pytest.raises(ValueError, match="of a thread"):
+        threads.for_each(fail, range(50), rows=1000)
+
+
+def test_the_environment_decides(monkeypatch):
+    for name in threads.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    assert 1 <= threads.thread_count() <= os.cpu_count()
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    assert threads.thread_count() == 5
+    monkeypatch.setenv("OMP_NUM_THREADS", "4,3,2")  # nested OpenMP levels
+    assert 1 <= threads.thread_count() <= os.cpu_count()
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    monkeypatch.setenv("CONDAL_NUM_THREADS", "2")
+    assert threads.thread_count() == 2
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
+def test_a_number_of_threads_that_is_none_is_refused(text, monkeypatch):
+    monkeypatch.setenv("CONDAL_NUM_THREADS", text)
+    with pytest.raises(ProblemError, match="CONDAL_NUM_THREADS must be a whole number from 1 on"):
+        threads.thread_count()
+
+
+def test_few_rows_take_one_thread(monkeypatch):
+    monkeypatch.setattr(threads, "MIN_THREADED_ROWS", N + 1)
+    monkeypatch.setenv("CONDAL_NUM_THREADS", "2")
+    assert threads.row_blocks(graph()) is None
+    monkeypatch.setattr(threads, "_pool", lambda _: pytest.fail("a thread was started"))
+    threads.for_each(lambda _: None, range(10), rows=N)

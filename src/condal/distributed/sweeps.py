@@ -69,17 +69,13 @@ class DistributedSweeps:
         colour = colouring(graph, C.halo, team, most=1 + total // MIN_COLOUR_ENTRIES)
         if colour is None:
             return None
-        place = np.arange(rows)
+        place = np.arange(colour.size)
         if C.n // team.size >= MIN_REORDERED_SIDE:  # neighbours near each other within a colour
-            from condal.distributed.matrix import local_order
-
-            place = np.argsort(local_order(graph))
-        order = np.lexsort((place, colour[:rows]))
-        # The rows of the halo are in the order of their owners, who read them one after another.
-        places = C.halo(place)[rows:]
+            place = np.argsort(_with_halo_order(graph))
+        order = np.lexsort((place[:rows], colour[:rows]))
         begins = np.array([team.range(C.n, rank)[0] for rank in range(team.size)])
         owners = np.searchsorted(begins, C.halo.columns[rows:], side="right")
-        others = np.lexsort((places, owners, colour[rows:]))
+        others = np.lexsort((place[rows:], owners, colour[rows:]))
         colours = _colours(C, graph, colour, order, others)
         return cls(order, colours, lengths[:rows][order][:, None], graph.nnz, others.size)
 
@@ -123,6 +119,17 @@ def _joined(C: ShardedRows, lengths: Array) -> Any:
     largest = C.team.largest(float(np.abs(weights).max(initial=0.0))) or 1.0
     places = (row[off], own.indices[off])
     return sp.csr_array((weights / largest, places), shape=own.shape)
+
+
+def _with_halo_order(graph: Any) -> Indices:
+    """The order of the rows and of the halo that brings neighbours together."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    rows, size = graph.shape
+    outside = graph[:, rows:].T
+    below = sp.hstack([outside, sp.csr_array((size - rows, size - rows))])
+    square = sp.vstack([graph, below], format="csr")
+    return reverse_cuthill_mckee(sp.csr_matrix(square), symmetric_mode=True).astype(np.int64)
 
 
 def _colours(

@@ -9,6 +9,7 @@ omega < 2 still descends, and turns a linear rate into about its square root (Yo
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -28,6 +29,7 @@ FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
 PRECISIONS: tuple[Any, ...] = (np.float64, np.float32)
 BLOCK_ROWS = 1024  # that move at once: with some 64 columns they stay in the cache
+BLOCK_ENTRIES = 4096
 MIN_COLOUR_ENTRIES = 1000  # of C per colour, on average: with fewer, calls dominate
 
 
@@ -53,11 +55,14 @@ class Block:
         local = sp.csr_array((part.data, places, part.indptr), shape=(part.shape[0], part.nnz))
         return cls(rows, local, part.indices.astype(np.intp))
 
-    def pull(self, whole: Array) -> Array:
-        """Return the product of the rows of C with R."""
+    def pull(self, whole: Array, memory: threading.local) -> Array:
+        """Return the product of the rows of C with R, by way of memory that a thread reuses."""
         if self.neighbours is None:
             return np.asarray(self.joined @ whole)
-        read = np.empty((self.neighbours.size, whole.shape[1]), whole.dtype)
+        shape = self.neighbours.size, whole.shape[1]
+        if len(getattr(memory, "rows", ())) < shape[0]:
+            memory.rows = np.empty(shape, whole.dtype)
+        read = memory.rows[: shape[0]]
         np.take(whole, self.neighbours, axis=0, out=read, mode="clip")  # "raise" copies twice
         return np.asarray(self.joined @ read)
 
@@ -107,7 +112,7 @@ class Sweeps:
         joined.sort_indices()
         rows, begin = [], 0
         for colour in colours:
-            rows.append(_split(begin, begin + len(colour)))
+            rows.append(_split(begin, begin + len(colour), joined.indptr[::each]))
             begin += len(colour)
         blocks = {dtype: _blocks(joined.astype(dtype), rows, each) for dtype in PRECISIONS}
         return cls(order, blocks, lengths[order][:, None], joined.nnz)
@@ -126,8 +131,10 @@ class Sweeps:
         whole = unit.reshape(shape)
         add_work(sweeps * PRODUCT_FLOPS * self.entries * (whole.size // len(whole)))
 
+        memory = threading.local()
+
         def move(block: Block) -> None:
-            _move(unit[block.rows], block.pull(whole).reshape(-1, unit.shape[1]), omega)
+            _move(unit[block.rows], block.pull(whole, memory).reshape(-1, unit.shape[1]), omega)
 
         for _ in range(sweeps):
             check_cancelled()
@@ -142,9 +149,18 @@ class Sweeps:
         return out.reshape(shape)
 
 
-def _split(begin: int, end: int) -> list[slice]:
-    """Split rows into blocks."""
-    return [slice(i, min(i + BLOCK_ROWS, end)) for i in range(begin, end, BLOCK_ROWS)]
+def _split(begin: int, end: int, entries: Indices) -> list[slice]:
+    """Split rows into blocks of few rows and few entries; `entries` counts those before each row.
+
+    The row of a hub is a block of its own.
+    """
+    parts = []
+    while begin < end:
+        full = int(np.searchsorted(entries, entries[begin] + BLOCK_ENTRIES, side="right")) - 1
+        stop = min(end, begin + BLOCK_ROWS, max(begin + 1, full))
+        parts.append(slice(begin, stop))
+        begin = stop
+    return parts
 
 
 def _blocks(joined: Any, rows: list[list[slice]], each: int) -> tuple[tuple[Block, ...], ...]:

@@ -49,7 +49,7 @@ class Block:
     def of(cls, joined: Any, rows: slice, each: int) -> Block:
         """Cut rows out of C."""
         part = joined[each * rows.start : each * rows.stop]
-        if joined.shape[0] < MIN_REORDERED_SIDE:
+        if joined.shape[0] < MIN_REORDERED_SIDE or part.nnz == 0:
             return cls(rows, part, None)
         places = np.arange(part.nnz, dtype=part.indices.dtype)
         local = sp.csr_array((part.data, places, part.indptr), shape=(part.shape[0], part.nnz))

@@ -6,6 +6,7 @@ need, all columns at once.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -89,11 +90,12 @@ class DistributedSweeps:
         for colour in self.colours:
             self._fetch(unit, colour)
         add_work(sweeps * PRODUCT_FLOPS * self.entries * width)
+        memory = threading.local()
         for _ in range(sweeps):
             check_cancelled()
             for colour in self.colours:
                 for block in colour.blocks[dtype]:
-                    move_rows(unit[block.rows], block.pull(unit), omega)
+                    move_rows(unit[block.rows], block.pull(unit, memory), omega)
                 self._fetch(unit, colour)
             if time_is_up():
                 break

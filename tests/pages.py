@@ -17,7 +17,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)")
 COUNTS = re.compile(r"\s*(seconds|iterations|oracle calls)\b")  # lines whose numbers may differ
 STEPS = re.compile(r"\b\d+ steps\b")  # of a Lanczos run, which differ between machines
 TINY = 2e-3  # gaps and infeasibilities below this all count as equal
-COMMAND = re.compile(r" {4}(?:\.venv/bin/)?(?:condal|make|pip|python)\b.*")
+COMMAND = re.compile(r" {4}(?:\.venv/bin/)?(?:condal|make|pip|python|mpirun|srun)\b.*")
 
 
 def all_pages() -> list[str]:
@@ -103,14 +103,15 @@ def _follows(page: str, one: Fence, other: Fence) -> bool:
     return other.line == one.line + one.text.count("\n") + 3
 
 
-def agrees(shown: str, printed: str) -> bool:
+def agrees(shown: str, printed: str, *, within: float = 0.01) -> bool:
     """Return whether a page shows the printed text: the same words, and numbers within 1%. `...`
     stands for any words; numbers are then not compared."""
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     words = [f"{NUMBER.sub('#', text.strip())}\n" for text in (shown, printed)]
     if not doctest.OutputChecker().check_output(words[0], words[1], flags):
         return False
-    return "..." in shown or all(map(_near, _numbers(shown), _numbers(printed)))
+    pairs = zip(_numbers(shown), _numbers(printed), strict=True)
+    return "..." in shown or all(_near(a, b, within) for a, b in pairs)
 
 
 def _numbers(text: str) -> list[float]:
@@ -118,5 +119,5 @@ def _numbers(text: str) -> list[float]:
     return [float(number) for number in NUMBER.findall(STEPS.sub("", "\n".join(lines)))]
 
 
-def _near(a: float, b: float) -> bool:
-    return abs(a - b) <= 0.01 * abs(a) or max(abs(a), abs(b)) <= TINY
+def _near(a: float, b: float, within: float) -> bool:
+    return abs(a - b) <= within * abs(a) or max(abs(a), abs(b)) <= TINY

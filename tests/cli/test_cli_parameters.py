@@ -11,7 +11,8 @@ import pytest
 
 import condal
 from commands import enter, run
-from condal.cli.solve import PARAMETERS, method_in, settings_of, solve
+from condal.cli.settings import PARAMETERS, method_in, settings_of
+from condal.cli.solve import solve
 from condal.methods.registry import METHODS
 from condal.methods.rules import Decr, Fixed, Harmonic, Proportional
 

@@ -393,6 +393,31 @@ def test_out_may_be_stdout_and_then_nothing_else_is():
     assert "only one of --json and --out can go to stdout" in error
 
 
+def test_a_solve_starts_from_a_saved_result():
+    """As `condal.solve(..., warm_start=...)` does, with the same seed."""
+    record_of("max-cut", "--save", "first")
+    warm = record_of("max-cut", "--tol", "1e-6", "--warm-start", "first")
+    model = condal.problems.max_cut(condal.read_graph("max-cut.txt"))
+    earlier = condal.load("first").result
+    result = condal.solve(model, tol=1e-6, seed=0, warm_start=earlier)
+    cold = condal.solve(model, tol=1e-6, seed=0)
+    assert (warm["objective"], warm["bound"]) == (result.objective, result.bound)
+    assert (warm["objective"], warm["bound"]) != (cold.objective, cold.bound)
+
+
+def test_a_dual_that_was_saved_is_recovered_to_a_point():
+    record_of("theta", "--tol", "1e-6", "--save", "first")
+    recovered = record_of("theta", "--method", "recovery", "--warm-start", "first")
+    assert recovered["status"] == "solved"
+
+
+def test_a_warm_start_is_a_saved_result_of_the_same_problem():
+    assert "missing" in refused("solve", "theta.txt", "--as", "theta", "--warm-start", "missing")
+    solved("k-means", "--save", "other")
+    error = refused("solve", "theta.txt", "--as", "theta", "--warm-start", "other")
+    assert "warm_start has" in error
+
+
 # Refusals.
 
 

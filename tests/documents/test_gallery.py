@@ -23,6 +23,7 @@ GALLERY = ROOT / "docs" / "gallery"
 LARGEST_PICTURE = 120_000  # bytes
 FACTS = ["input", "output", "proved", "size reached", "rival"]
 SECONDS = 240  # that an example may take, on a busy machine
+WITHIN = 0.2  # of a number: answers at loose tolerances differ between machines
 
 each_example = pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 
@@ -86,7 +87,8 @@ def test_an_example_prints_what_its_page_shows_and_draws_one_picture(path, tmp_p
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert "solved" in ended.stdout
     shown = (GALLERY / f"{name}.txt").read_text()
-    assert agrees(shown, ended.stdout), f"run make gallery; it prints\n{ended.stdout}"
+    advice = f"run make gallery; it prints\n{ended.stdout}"
+    assert agrees(shown, ended.stdout, within=WITHIN), advice
 
 
 @each_example

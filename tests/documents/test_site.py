@@ -116,6 +116,21 @@ def test_nothing_is_loaded_from_the_network(site):
         assert not [url for url in loaded if "//" in url], page.name
 
 
+def test_every_link_of_the_site_leads_somewhere(site):
+    """To a file, and to a heading or a name on it; also to pictures and downloads."""
+    pages = {page: page.read_text() for page in site.rglob("*.html")}
+    names = {page: set(re.findall(r'\bid="([^"]+)"', text)) for page, text in pages.items()}
+    for page, text in pages.items():
+        for link in re.findall(r'<(?:a|img|link|script)\b[^>]*(?:href|src)="([^"]+)"', text):
+            address, _, anchor = unescape(link).partition("#")
+            if "://" in address or address.startswith(("mailto:", "data:")):
+                continue
+            target = (page.parent / address.partition("?")[0]).resolve() if address else page
+            assert target.exists(), f"{page.name}: {link}"
+            if anchor and target in names:
+                assert anchor in names[target], f"{page.name}: {link}"
+
+
 PHONE, PAPER = 390, 700  # pixels; A4 between its margins
 STICKS_OUT = """
 [...document.querySelectorAll('article *')].filter(e => {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,6 +11,7 @@ import scipy.sparse as sp
 from condal.linalg.lifting import complex_vectors, real_vectors
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
+from condal.methods.projection import relaxation
 from condal.methods.projection.relaxation import MAX_OMEGA, Sweeps, colouring, move_rows, next_omega
 from known import random_graph, torus
 
@@ -193,3 +196,48 @@ def test_a_block_that_turns_its_own_row_has_no_sweeps(monkeypatch):
     C[0, 1] = C[1, 0] = C[0, 2] = C[2, 0] = 1.0
     assert Sweeps.of(Symmetric(4, sparse=(sp.csr_array(C),)), np.ones(2)) is None
     assert Sweeps.of(Symmetric(4, sparse=(sp.csr_array(C),)), np.ones(4)) is not None
+
+
+def test_blocks_cover_the_rows_and_have_few_entries_unless_they_are_a_hub():
+    degrees = np.r_[50_000, 3000, 2000, np.full(5000, 3), np.zeros(4000, int)]
+    entries = np.r_[0, np.cumsum(degrees)]
+    parts = relaxation._split(slice(0, degrees.size), entries)
+    assert parts[0] == slice(0, 1)
+    assert [part.start for part in parts[1:]] == [part.stop for part in parts[:-1]]
+    assert parts[-1].stop == degrees.size
+    for part in parts[1:]:
+        assert degrees[part].sum() <= relaxation.BLOCK_ENTRIES
+        assert 1 <= part.stop - part.start <= relaxation.BLOCK_ROWS
+
+
+@graphs
+@pytest.mark.parametrize("single", [False, True])
+def test_copied_neighbours_give_the_same_bits(graph, single, monkeypatch):
+    C, n = weighted(graph), graph.shape[0]
+    R = factor(n, np.ones(n))
+    monkeypatch.setattr(relaxation, "MIN_REORDERED_SIDE", 1)
+    copied = sweeps_of(C, np.ones(n), monkeypatch)
+    direct = replace(copied, blocks={d: _recut(blocks) for d, blocks in copied.blocks.items()})
+    expected = direct.relaxed(R, sweeps=3, omega=1.9, single=single)
+    np.testing.assert_array_equal(copied.relaxed(R, sweeps=3, omega=1.9, single=single), expected)
+
+
+def _recut(blocks):
+    """The same blocks with the columns of C as they are, instead of copies of neighbours."""
+    n = max(block.rows.stop for colour in blocks for block in colour)
+    return tuple(
+        tuple(
+            block
+            if block.neighbours is None
+            else replace(
+                block,
+                joined=sp.csr_array(
+                    (block.joined.data, block.neighbours, block.joined.indptr),
+                    shape=(block.joined.shape[0], n),
+                ),
+                neighbours=None,
+            )
+            for block in colour
+        )
+        for colour in blocks
+    )

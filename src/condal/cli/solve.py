@@ -13,11 +13,11 @@ from condal.cli.applications import APPLICATIONS
 from condal.cli.command import ApplicationCommand, application_of
 from condal.cli.group import Name
 from condal.cli.session import Outputs, Session, output_options
+from condal.cli.settings import PARAMETERS, check_settings, method_in, settings_of
 from condal.driver.memory import Plan, make_plan
 from condal.driver.stop import Stop
 from condal.methods import registry
 from condal.result import Result
-from condal.runtime.memory import bytes_of
 from condal.runtime.time_limit import TimeLimit
 from condal.types import Method
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from condal.driver.checkpoint import Checkpoint
 
 METHODS = [registry.AUTOMATIC, *registry.METHODS]
-SETTINGS = ("tol", "method", "max_iters", "max_seconds", "storage", "seed")
-PARAMETERS = ("lam0", "D_Y", "eps", "rho", "normalise")  # of the method
 
 
 def _dual_bound(
@@ -144,6 +142,11 @@ class Solve(ApplicationCommand):
     help="Write a new checkpoint file, updated every minute, for condal resume.",
 )
 @click.option(
+    "--warm-start",
+    metavar="DIR",
+    help="Start from the point and dual that --save wrote for a similar problem.",
+)
+@click.option(
     "--distributed",
     is_flag=True,
     help="Solve on all ranks that mpirun or srun started: --as max-cut and --as theta.",
@@ -163,6 +166,7 @@ def solve(
     seed: int,
     max_memory: str | None,
     checkpoint: str | None,
+    warm_start: str | None,
     distributed: bool,
     outputs: Outputs,
     **own: Any,
@@ -183,6 +187,8 @@ def solve(
     limit = TimeLimit(max_seconds)
     application = APPLICATIONS[kind]
     if distributed:
+        if warm_start is not None:
+            raise click.UsageError("--warm-start does not work with --distributed", context)
         settings["tol"] = ranks.tol_of(context, tol, kind, method)
         application, outputs = ranks.on_ranks(application, outputs, method, storage)
     else:
@@ -204,6 +210,8 @@ def solve(
         return new_checkpoint(path, application, model, own, settings, session.warn)
 
     def run(model: Any, **callbacks: Any) -> Result:
+        if warm_start is not None:
+            callbacks["warm_start"] = _saved_result(warm_start)
         return solve_model(
             application,
             model,
@@ -216,41 +224,6 @@ def solve(
         )
 
     session.run(own, settings, run, checkpoint)
-
-
-def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a solve, and the parameters of its method that are given."""
-    given = {name: chosen[name] for name in PARAMETERS if chosen.get(name) is not None}
-    return {**{name: chosen[name] for name in SETTINGS}, **given}
-
-
-def method_in(settings: Mapping[str, Any]) -> Method | None:
-    """Build the method of the settings, None for auto; UsageError for a parameter of another."""
-    name = settings["method"]
-    given = {each: settings[each] for each in PARAMETERS if each in settings}
-    method = None if name == registry.AUTOMATIC else registry.METHODS[name]
-    for each in given:
-        if method is None or each not in method.options:
-            owners = [other for other, named in registry.METHODS.items() if each in named.options]
-            advice = f"add --method {owners[0]}"
-            if method is not None:
-                taken = ", ".join(map(_option, method.options)) or "none"
-                advice = f"--method {name} takes {taken}"
-            text = f"{_option(each)} is a parameter of {', '.join(owners)}; {advice}"
-            raise click.UsageError(text)
-    return None if method is None else method(**given)
-
-
-def _option(parameter: str) -> str:
-    return f"--{parameter.replace('_', '-')}"
-
-
-def check_settings(settings: Mapping[str, Any], max_memory: str | None) -> None:
-    """Refuse bad limits and parameters before the file is read."""
-    Stop(settings["tol"], settings["max_iters"], settings["max_seconds"])
-    method_in(settings)
-    bytes_of(max_memory, "--max-memory")
-    memory.check_storage(settings["storage"])
 
 
 def solve_model(
@@ -289,6 +262,13 @@ def solve_model(
         max_memory=max_memory,
         **options,
     )
+
+
+def _saved_result(folder: str) -> Result:
+    """Load the result of a folder that --save wrote."""
+    from condal.io.results import load
+
+    return load(folder).result
 
 
 def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:

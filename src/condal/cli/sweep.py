@@ -14,14 +14,8 @@ from condal.cli.command import ApplicationCommand, kind_in
 from condal.cli.options import options_to_save
 from condal.cli.result_text import SOLVED, STOPPED
 from condal.cli.session import draw, interpret
-from condal.cli.solve import (
-    PARAMETERS,
-    SETTINGS,
-    check_settings,
-    settings_of,
-    solve,
-    solve_model,
-)
+from condal.cli.settings import PARAMETERS, SETTINGS, check_settings, settings_of
+from condal.cli.solve import solve, solve_model
 from condal.cli.vary_option import grid, named, split, words_of
 from condal.cli.workers import workers
 from condal.errors import FormatError

@@ -110,6 +110,12 @@ class Halo:
         self._exchange(np.ascontiguousarray(local), whole[self.own :])
         return whole
 
+    def others(self, local: Any) -> Any:
+        """Return the rows of other ranks alone."""
+        rows = np.empty((self.size, *local.shape[1:]), local.dtype)
+        self._exchange(np.ascontiguousarray(local), rows)
+        return rows
+
     def fetch(self, local: Array) -> Array:
         """Return the entries of one vector in a buffer that the next call overwrites."""
         if self.team.size == 1:

@@ -21,8 +21,6 @@ from condal.linalg.terms import DiagonalTerm, SparseTerm, Term
 if TYPE_CHECKING:
     from condal.distributed.sweeps import DistributedSweeps
 
-MAX_COLUMNS = 32  # whose halo is fetched at once: it may have as many rows as the matrix
-
 
 class ShardedRows:
     """C, n x n, or a multiple of it: each rank holds its own rows.
@@ -30,6 +28,7 @@ class ShardedRows:
     `block` is the rows of this rank as a CSR array of n columns. They are stored with the columns
     of this rank first and then those of the halo, so one product follows each fetch: with few
     entries in a row, to pass over the rows twice takes longer than the communication that it hides.
+    A block of vectors is longer than the rows: then it is not copied beside its halo.
     """
 
     def __init__(self, block: Any, team: Team) -> None:
@@ -83,6 +82,19 @@ class ShardedRows:
         new.factor, new._derived = 1.0, {"reordered": None}
         return new
 
+    def congruent(self, root: ShardedArray) -> ShardedRows:
+        """Return Diag(root) C Diag(root)."""
+        scaled, ordered = self._congruent(root), self.reordered()
+        if ordered is not None:
+            rows, order = ordered
+            scaled._derived["reordered"] = rows._congruent(root[order]), order
+        return scaled
+
+    def _congruent(self, root: ShardedArray) -> ShardedRows:
+        """Return the same without the order of its rows."""
+        rows, columns = np.repeat(root.local, np.diff(self.own.indptr)), self.halo(root.local)
+        return self.with_data(self.factor * self.own.data * (rows * columns[self.own.indices]))
+
     def __matmul__(self, v: ShardedArray) -> ShardedArray:
         """Return C v, for a vector or a block of vectors."""
         local = v.local
@@ -91,13 +103,20 @@ class ShardedRows:
         elif self.team.size == 1:
             out = self.own @ local
         else:
-            out = np.empty(local.shape)
-            for first in range(0, local.shape[1], MAX_COLUMNS):
-                some = slice(first, first + MAX_COLUMNS)
-                out[:, some] = self.own @ self.halo(local[:, some])
+            inner, outer = self._split()
+            out = inner @ local
+            out += outer @ self.halo.others(local)
         if self.factor != 1.0:
             out *= self.factor
         return ShardedArray(out, self.team)
+
+    def _split(self) -> tuple[Any, Any]:
+        """The columns of this rank, and those of the halo."""
+        if "split" not in self._derived:
+            rows = self.own.shape[0]
+            self._derived["split"] = self.own[:, :rows], self.own[:, rows:]
+        inner, outer = self._derived["split"]
+        return inner, outer
 
     def reordered(self) -> tuple[ShardedRows, ShardedArray] | None:
         """Return C with the rows of each rank in an order that brings neighbours together, and this
@@ -168,6 +187,9 @@ class ShardedTerm(SparseTerm):
 
     def scaled(self, c: float) -> ShardedTerm:
         return ShardedTerm(c * self.matrix)
+
+    def congruent(self, root: Any) -> ShardedTerm:
+        return ShardedTerm(self.matrix.congruent(root))
 
     def reordered(self, terms: Iterable[Term]) -> tuple[list[Term], Any] | None:
         others = [term for term in terms if term is not self]

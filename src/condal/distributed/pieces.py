@@ -20,6 +20,7 @@ from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.domains.spectral import Spectrahedron
 from condal.linalg.blocked import weighted_squares
+from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import lowest
 from condal.linalg.gradients import Gradient
 from condal.linalg.lanczos_bounds import from_random_start
@@ -57,15 +58,21 @@ class DistributedSpectrahedron(Spectrahedron):
         enough: float = inf,
         diagonal: Array | None = None,
     ) -> Proof:
-        """Return trace l, for a proved l <= lambda_min(v), whatever the diagonal of x."""
+        """Return a proved bound on <v, x>, for the x of this diagonal or, if None, for all x."""
         assert isinstance(v, Symmetric)
+        scaling = None if diagonal is None else DiagonalScaling.of(v, diagonal)
+        v, total = (v, self.trace) if scaling is None else (scaling.scaled, scaling.total)
         start: Any = normals(self.team, self.n, seed=[seed, self.n])
         v, order = v.reordered()
         if order is not None:
             start = start[order]
-        each = slack / self.trace
-        proof = from_random_start(v, start, slack=each, failure=failure, enough=enough / self.trace)
-        return Proof(self.trace * proof.value, proof.how, proof.failure)
+        proof = from_random_start(
+            v, start, slack=slack / total, failure=failure, enough=enough / total
+        )
+        if scaling is None:
+            return Proof(total * proof.value, proof.how, proof.failure)
+        how = f"{proof.how}, scaled by the diagonal"
+        return Proof(scaling.bound(proof.value), how, proof.failure)
 
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None

@@ -6,7 +6,9 @@ need, all columns at once.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +21,14 @@ from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.work import PRODUCT_FLOPS, add_work
-from condal.methods.projection.relaxation import MIN_COLOUR_ENTRIES, move_rows, row_sizes
+from condal.methods.projection.relaxation import (
+    MIN_COLOUR_ENTRIES,
+    PRECISIONS,
+    Block,
+    blocks_of,
+    move_rows,
+    row_sizes,
+)
 from condal.runtime.cancellation import check_cancelled, time_is_up
 
 if TYPE_CHECKING:
@@ -28,11 +37,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Colour:
-    """One colour: the rows of this rank, their entries in double and in single precision, and the
+    """One colour: the rows of this rank, their blocks in double and in single precision, and the
     rows of the halo with their exchange."""
 
     rows: slice
-    blocks: dict[Any, Any]
+    blocks: dict[Any, tuple[Block, ...]]
     halo: slice
     exchange: Exchange
 
@@ -48,6 +57,7 @@ class DistributedSweeps:
     order: Indices
     colours: tuple[Colour, ...]
     lengths: Array
+    entries: int
     halo: int
 
     @classmethod
@@ -60,23 +70,15 @@ class DistributedSweeps:
         colour = colouring(graph, C.halo, team, most=1 + total // MIN_COLOUR_ENTRIES)
         if colour is None:
             return None
-        place = np.arange(rows)
+        place = np.arange(colour.size)
         if C.n // team.size >= MIN_REORDERED_SIDE:  # neighbours near each other within a colour
-            from condal.distributed.matrix import local_order
-
-            place = np.argsort(local_order(graph))
-        order = np.lexsort((place, colour[:rows]))
-        # The rows of the halo are in the order of their owners, who read them one after another.
-        places = C.halo(place)[rows:]
+            place = np.argsort(_with_halo_order(graph))
+        order = np.lexsort((place[:rows], colour[:rows]))
         begins = np.array([team.range(C.n, rank)[0] for rank in range(team.size)])
         owners = np.searchsorted(begins, C.halo.columns[rows:], side="right")
-        others = np.lexsort((places, owners, colour[rows:]))
-        return cls(
-            order,
-            _colours(C, graph, colour, order, others),
-            lengths[:rows][order][:, None],
-            others.size,
-        )
+        others = np.lexsort((place[rows:], owners, colour[rows:]))
+        colours = _colours(C, graph, colour, order, others)
+        return cls(order, colours, lengths[:rows][order][:, None], graph.nnz, others.size)
 
     def relaxed(self, R: Any, *, sweeps: int, omega: float, single: bool) -> ShardedArray:
         """Return R after some sweeps, none of which increases <C, R R'>; see `Sweeps.relaxed`."""
@@ -87,12 +89,13 @@ class DistributedSweeps:
             unit[rows] = R.local[self.order[rows]] / self.lengths[rows]
         for colour in self.colours:
             self._fetch(unit, colour)
-        entries = sum(colour.blocks[np.float64].nnz for colour in self.colours)
-        add_work(sweeps * PRODUCT_FLOPS * entries * width)
+        add_work(sweeps * PRODUCT_FLOPS * self.entries * width)
+        memory = threading.local()
         for _ in range(sweeps):
             check_cancelled()
             for colour in self.colours:
-                move_rows(unit[colour.rows], colour.blocks[dtype] @ unit, omega)
+                for block in colour.blocks[dtype]:
+                    move_rows(unit[block.rows], block.pull(unit, memory), omega)
                 self._fetch(unit, colour)
             if time_is_up():
                 break
@@ -120,6 +123,17 @@ def _joined(C: ShardedRows, lengths: Array) -> Any:
     return sp.csr_array((weights / largest, places), shape=own.shape)
 
 
+def _with_halo_order(graph: Any) -> Indices:
+    """The order of the rows and of the halo that brings neighbours together."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    rows, size = graph.shape
+    outside = graph[:, rows:].T
+    below = sp.hstack([outside, sp.csr_array((size - rows, size - rows))])
+    square = sp.vstack([graph, below], format="csr")
+    return reverse_cuthill_mckee(sp.csr_matrix(square), symmetric_mode=True).astype(np.int64)
+
+
 def _colours(
     C: ShardedRows, graph: Any, colour: Indices, order: Indices, others: Indices
 ) -> tuple[Colour, ...]:
@@ -132,12 +146,12 @@ def _colours(
     entries.sort_indices()
     count = int(team.largest(float(colour.max(initial=-1)))) + 1
     ends = [np.searchsorted(colour[some], np.arange(count + 1)) for some in (order, rows + others)]
+    own, halos = [[slice(int(a), int(b)) for a, b in pairwise(end)] for end in ends]
+    blocks = {dtype: blocks_of(entries.astype(dtype), own) for dtype in PRECISIONS}
     colours = []
-    for c in range(count):
-        own, halo = (slice(int(end[c]), int(end[c + 1])) for end in ends)
+    for c, halo in enumerate(halos):
         wanted = C.halo.columns[rows + others[halo]]
-        block = entries[own]
-        blocks = {np.float64: block, np.float32: block.astype(np.float32)}
         exchange = Exchange(wanted, C.n, team, places=place[:rows])
-        colours.append(Colour(own, blocks, halo, exchange))
+        cut = {dtype: blocks[dtype][c] for dtype in PRECISIONS}
+        colours.append(Colour(own[c], cut, halo, exchange))
     return tuple(colours)

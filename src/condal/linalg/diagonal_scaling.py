@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.points import Array
@@ -40,7 +39,7 @@ class DiagonalScaling:
         """Scale V for the psd x of this diagonal; None where it is of no use or not sparse."""
         values = V.diag()
         mean = float(values.mean())
-        if not V.factorable or not 0 < mean < np.inf or not np.all(diagonal >= 0):
+        if not V.by_entries or not 0 < mean < np.inf or not np.all(diagonal >= 0):
             return None
         root = (np.maximum(values, MIN_DIAGONAL * mean) / mean) ** (-0.5 * POWER)
         total = float(diagonal @ (1.0 / root**2))
@@ -51,13 +50,9 @@ class DiagonalScaling:
         size, trace = float((root * scaled_sums).max()), float(diagonal.sum())
         if size * total > MAX_LOSS * float(sums.max()) * trace:
             return None
-        matrix = sp.csr_array(V.merged().sparse[0] if V.sparse else V.to_sparse())
-        rows = np.repeat(root, np.diff(matrix.indptr))
-        # Each entry is rounded twice: an error of at most 2 u |.| in every row sum.
-        data = matrix.data * (rows * root[matrix.indices])
-        scaled = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        # Each entry is rounded three times: an error of at most 3 u |.| in every row sum.
         error = V.assembly_error() * trace + 4 * UNIT_ROUNDOFF * size * total
-        return cls(Symmetric(V.n, sparse=(scaled,)), root, total, error)
+        return cls(V.congruent(root), root, total, error)
 
     def bound(self, least: float) -> float:
         """Return a bound on <V, x>, given one on the smallest eigenvalue of the scaled V."""

@@ -118,10 +118,13 @@ def _attempts(
     if np.isfinite(enough) and V.n > MIN_SPARSE_SIDE:
         scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
         flops, fills = likely_factorisation(V)
-        steps = few_steps(scaled[0], likely_steps(*scaled, failure), flops) if flops < inf else 0
+        if flops == inf:  # a plan would come to the same end, after another ordering
+            yield lanczos(enough=enough)
+            return
+        steps = few_steps(scaled[0], likely_steps(*scaled, failure), flops)
         if steps:
             yield lanczos(enough=enough, max_steps=steps)
-        partly_dense = fills and flops < inf and _partly_dense(V, slack, enough, engine)
+        partly_dense = fills and _partly_dense(V, slack, enough, engine)
         if partly_dense:
             yield partly_dense
             return

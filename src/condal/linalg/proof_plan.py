@@ -120,8 +120,6 @@ def few_steps(V: Symmetric, likely: int, flops: float) -> int:
 
     They take at most a part of the work of the factorisation.
     """
-    if flops == inf:
-        return 0
     steps = int(MAX_LANCZOS_WORK * flops / (STEP_FLOPS * (V.entries + 4 * V.n)))
     steps = min(steps, MAX_PROOF_STEPS)
     return steps if STEPS_MARGIN * likely <= steps else 0

@@ -262,13 +262,22 @@ class Symmetric:
 
     def absolute_row_sums(self) -> Array | None:
         """Return an upper bound on each row sum of |V|; None for a matrix-free V."""
-        return self.absolute_product(np.ones(self.n))
+        return None if self.matrix_free else self.absolute_product(np.ones_like(self.diag()))
 
     def absolute_product(self, v: Array) -> Array | None:
         """Return an upper bound on |V| v for v >= 0, term by term; None for a matrix-free V."""
         if self.matrix_free:
             return None
-        return sum((term.absolute_product(v) for term in self.terms), np.zeros(self.n))
+        return sum((term.absolute_product(v) for term in self.terms), start=np.zeros_like(v))
+
+    @property
+    def by_entries(self) -> bool:
+        """Whether V has entries that `congruent` can scale."""
+        return all(term.by_entries for term in self.terms)
+
+    def congruent(self, root: Array) -> Symmetric:
+        """Return Diag(root) V Diag(root), merged, with each entry of a term rounded three times."""
+        return self._with_terms([term.congruent(root) for term in self.merged().terms])
 
     def diag(self) -> Array:
         """Return diag V; an operator counts as 0, as its diagonal is unknown."""

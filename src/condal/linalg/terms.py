@@ -29,6 +29,7 @@ class Term(ABC):
     is_sparse: ClassVar[bool] = False  # `to_sparse` exists
     has_entries: ClassVar[bool] = True  # they are stored; else T is known by its products alone
     low_rank: ClassVar[bool] = False  # T is stored as factors, few or many
+    by_entries: ClassVar[bool] = False  # `congruent` exists
 
     @abstractmethod
     def add_product(self, out: Array | None, v: Array) -> Array:
@@ -65,6 +66,10 @@ class Term(ABC):
         """
         return 0, 0
 
+    def congruent(self, root: Array) -> Term:
+        """Return Diag(root) T Diag(root), with each entry rounded at most three times."""
+        raise TypeError(f"{type(self).__name__} has no entries to scale")
+
     def plus(self, other: Term) -> Term | None:
         """Return T + other as one term; None if the two stay apart."""
         return None
@@ -85,6 +90,7 @@ class SparseTerm(Term):
 
     order = 0
     is_sparse = True
+    by_entries = True
     matrix: Any
 
     def add_product(self, out: Array | None, v: Array) -> Array:
@@ -95,6 +101,12 @@ class SparseTerm(Term):
     def _blocks(self) -> list[tuple[slice, Any]] | None:
         """Blocks of rows for several threads."""
         return row_blocks(self.matrix)
+
+    def congruent(self, root: Array) -> SparseTerm:
+        matrix = sp.csr_array(self.matrix)
+        rows = np.repeat(root, np.diff(matrix.indptr))
+        data = matrix.data * (rows * root[matrix.indices])
+        return SparseTerm(sp.csr_array((data, matrix.indices, matrix.indptr), matrix.shape))
 
     def add_dense(self, out: Array | None) -> Array:
         return _onto(out, self.matrix.toarray())
@@ -128,6 +140,7 @@ class DiagonalTerm(Term):
 
     order = 1
     is_sparse = True
+    by_entries = True
     d: Array
 
     def add_product(self, out: Array | None, v: Array) -> Array:
@@ -147,6 +160,9 @@ class DiagonalTerm(Term):
 
     def scaled(self, c: float) -> DiagonalTerm:
         return DiagonalTerm(c * self.d)
+
+    def congruent(self, root: Array) -> DiagonalTerm:
+        return DiagonalTerm(self.d * root**2)
 
     def diagonal(self) -> Array:
         return self.d

@@ -10,7 +10,6 @@ import time
 from typing import Any
 
 from condal.certificates.history import ESTIMATES, Row, marked
-from condal.report.words import bound_of, objective_of
 from condal.result import Result
 from condal.runtime.markup import escape_html
 
@@ -95,6 +94,8 @@ def drawn(row: Row | None, seconds: float) -> str:
 
 def concluded(result: Result, seconds: float) -> str:
     """Return the proved values of a result as HTML, in the colours of the page."""
+    from condal.report.words import bound_of, objective_of
+
     values = (result.gap, result.infeasibility, result.price, result.certificate.error)
     bars = [_bar(name, value, f"{value:.1e}") for name, value in zip(NAMES, values, strict=True)]
     texts = [

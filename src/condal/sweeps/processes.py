@@ -21,7 +21,7 @@ from condal.errors import CondalError
 from condal.sweeps.workers import MAX_TRIES, WorkerDied, Workers, WorkersError
 
 # NumPy reads these variables when it is first imported; a spawned worker has them by then.
-LIBRARIES = ("OPENBLAS", "OMP", "MKL")
+LIBRARIES = ("CONDAL", "OPENBLAS", "OMP", "MKL")
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
 READY = b""  # the first message of a worker
 SENDABLE = (

@@ -188,11 +188,23 @@ def test_a_folder_must_be_one_and_a_name_known(known, tmp_path, monkeypatch):
         find("G8")
 
 
+def test_a_file_without_a_url_is_derived_by_hand(known, tmp_path):
+    known(replace(source(), homes=(), origin="the graph G6"))
+    with pytest.raises(ProblemError, match=r"it has no URL.*; derive it from the graph G6 by hand"):
+        find("G7")
+    (tmp_path / "G7.txt").write_bytes(GRAPH)
+    assert find("G7", tmp_path) == tmp_path / "G7.txt"
+    (tmp_path / "G7.txt").write_bytes(GRAPH + b"1")
+    with pytest.raises(ProblemError, match="remove it, and derive it from the graph G6"):
+        find("G7", tmp_path)
+
+
 def test_the_table_is_whole():
     for name, entry in SOURCES.items():
         assert entry.name == name
         assert len(entry.sha256) == 64
         assert all(home.startswith("https://") for home in entry.homes)
+        assert bool(entry.homes) != bool(entry.origin)
 
 
 @needs_data

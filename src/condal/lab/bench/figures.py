@@ -137,7 +137,7 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "growth",
         "slope of log CPU time against log n",
-        1.2,
+        1.15,
         slope(*(case.name for case in SETS["growth"].cases)),
     ),
     Figure(
@@ -147,6 +147,12 @@ FIGURES: tuple[Figure, ...] = (
         quantity_of("random-1000000", lambda run: run.wall),
     ),
     Figure("growth", "n = 10^6: bytes", 4e9, quantity_of("random-1000000", lambda run: run.memory)),
+    Figure("growth", "n = 10^6: CPU seconds", 78.0, quantity_of("random-1000000", _cpu)),
+    *(
+        Figure("hubs", f"{case.name}: CPU seconds", 120.0, quantity_of(case.name, _cpu))
+        for case in SETS["hubs"].cases
+    ),
+    Figure("hubs", "failures of condal", 0, solves(*(case.name for case in SETS["hubs"].cases))),
     Figure("general", "failures of condal", 0, solves(*(case.name for case in GENERAL.cases))),
     *(
         Figure("general", f"{case}: CPU time, condal / CSDP", limit, against_peer(case, "CSDP"))

@@ -17,6 +17,7 @@ from condal.lab.bench.general import GENERAL
 from condal.lab.bench.generated import sparse_graph, theta, torus
 from condal.lab.bench.libraries import DIMACS, SDPLIB, cut
 from condal.lab.experiments.stand_ins import (
+    dependency_graph,
     overlapping_blobs,
     planar_union,
     random_graph,
@@ -27,6 +28,7 @@ from condal.problems import k_means, max_cut
 
 FACTORED = ("Pymanopt", "LoRADS", "SDPLR", "mixing")  # they optimise a factor of x
 WRITTEN_OUT = ("Clarabel", "CVXOPT", "CSDP", "SDPA", "DSDP")  # they need a row per entry of x
+FACTORED = ("LoRADS", "SDPLR", "Mixing")  # they store no n x n matrix
 
 
 def _max_cut_of(build: Callable[[], object]) -> Build:
@@ -87,6 +89,16 @@ def _growing(n: int) -> BenchCase:
     return BenchCase(f"random-{n}", title, 1e-3, _max_cut_of(drawn), peers=(), n=n)
 
 
+def _packages(name: str, n: int) -> BenchCase:
+    title = f"max-cut of a generated dependency graph, n = {n:,}"
+    drawn = _max_cut_of(partial(dependency_graph, n))
+    return BenchCase(name, title, 1e-3, drawn, peers=FACTORED, n=n)
+
+
+NPM_TITLE = "max-cut of the dependencies of npm's packages in 2016, n = 249,457"
+NPM = BenchCase("npm", NPM_TITLE, 1e-3, None, "npm2016_deps", cut, peers=FACTORED, n=249_457)
+
+
 SETS: dict[str, Set] = {
     benchmark.name: benchmark
     for benchmark in (
@@ -124,6 +136,11 @@ SETS: dict[str, Set] = {
             "growth",
             "max-cut of random graphs, n = 10^4 to 10^6, to 1e-3, condal only",
             tuple(_growing(n) for n in (10_000, 31_623, 100_000, 316_228, 1_000_000)),
+        ),
+        Set(
+            "hubs",
+            "max-cut of graphs with hubs to 1e-3: packages that depend on each other",
+            (_packages("packages-70000", 70_000), NPM),
         ),
         GENERAL,
         SDPLIB,

@@ -18,11 +18,10 @@ from typing import Any
 
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.safe_files import PathLike
-from condal.lab.experiments.public import SOURCES, Source
+from condal.lab.experiments.public import ARCHIVE, SOURCES, Source
 from condal.runtime.extras import install
 
 VARIABLE = "CONDAL_DATA"
-ARCHIVE = ".tar.gz"
 DOWNLOAD_TIMEOUT = 30  # seconds
 MAX_MEMBER_BYTES = 2**28  # of a file in an archive: far more than any of the sources has
 
@@ -108,10 +107,8 @@ def _not_found(source: Source, data: PathLike | None, reasons: list[str]) -> Pro
     given = "--data (not given)" if data is None else os.fsdecode(data)
     folder = os.environ.get(VARIABLE)
     variable = f"${VARIABLE} ({folder or 'not set'})"
-    home = source.homes[0]
-    by_hand = f"unpack {home}" if home.endswith(ARCHIVE) else f"fetch {home}"
     return ProblemError(
         f"the file {source.name} is not in {given}, {variable} or the user's cache, and was not "
-        f"downloaded ({'; '.join(reasons)}); {by_hand} by hand, and put the file at "
-        f"{source.place} in a folder named by --data or ${VARIABLE}"
+        f"downloaded ({'; '.join(reasons) or 'it has no URL'}); {source.by_hand} by hand, and put "
+        f"the file at {source.place} in a folder named by --data or ${VARIABLE}"
     )

@@ -9,13 +9,16 @@ from pathlib import Path
 from condal.errors import ProblemError
 from condal.io.formats.text import read_text
 
+ARCHIVE = ".tar.gz"
+
 
 @dataclass(frozen=True)
 class Source:
     """A file: its `place` in a data folder, its checksum, and its URLs (`homes`) in order.
 
     The checksum of a `text` is that of its words, separated by single blanks. An archive (.tar.gz)
-    contains a member with the file name of `place`.
+    contains a member with the file name of `place`. A file without a URL has an `origin`, the data
+    that it was derived from.
     """
 
     name: str
@@ -23,6 +26,7 @@ class Source:
     sha256: str
     homes: tuple[str, ...]
     text: bool = True
+    origin: str = ""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -37,14 +41,22 @@ class Source:
         """Return the checksum of unpacked contents."""
         return sha256(b" ".join(contents.split()) if self.text else contents).hexdigest()
 
+    @property
+    def by_hand(self) -> str:
+        """How to get the file by hand."""
+        if not self.homes:
+            return f"derive it from {self.origin}"
+        home = self.homes[0]
+        return f"unpack {home}" if home.endswith(ARCHIVE) else f"fetch {home}"
+
     def check(self, path: Path) -> Path:
         """Return the path if the file has the right contents, else raise ProblemError."""
         checksum = self.checksum(read_text(path).data if self.text else path.read_bytes())
         if checksum != self.sha256:
             raise ProblemError(
                 f"{path} is not the file {self.name} of the experiments: the checksum of its "
-                f"contents is {checksum[:12]}..., not {self.sha256[:12]}...; remove it, and fetch "
-                f"{self.homes[0]}"
+                f"contents is {checksum[:12]}..., not {self.sha256[:12]}...; remove it, and "
+                f"{self.by_hand}"
             )
         return path
 
@@ -105,6 +117,13 @@ SOURCES = {
         _gset("G51", "d5de587ea0a1b46da3b5b85ada0975bf108304fcf081f2ab1eed1d17dc7e9847"),
         _gset("G67", "9f9ee48cf7c40e50761d91addefc6a738be5d42b26139bf273d5700e012f4010"),
         _gset("G81", "fe76cb9851f0b5e793d76ba06dc8bd0c1067af70ce61eec0ef9366abe286e3e0"),
+        Source(
+            "npm2016_deps",
+            "graphs/npm2016_deps.rudy.txt",
+            "82632c49fb863b40faa2fea7f5bf47c30271fe22fc47667495f965e5befa3c71",
+            (),
+            origin="npm's package dependent-packages 2.2.2: the largest component of its graph",
+        ),
         Source(
             "MNIST features",
             "kmeans_mnist/data_features.mat",

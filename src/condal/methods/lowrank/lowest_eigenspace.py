@@ -17,6 +17,7 @@ from condal.methods.lowrank.factored import FactorPoint, scale_of
 if TYPE_CHECKING:
     from condal.problem import Problem
 
+LIKELY_ERROR = 0.5  # of tol: that of a value which has settled, where errors fall with steps^-2
 MAX_NEW_NUMBERS = 2**21  # in the eigenvectors that are asked for
 
 
@@ -62,8 +63,8 @@ class LowestEigenspace:
 class _BlockEigenspace:
     """The lowest eigenvectors of one block.
 
-    `least` is below min <v, .> over its domain if the oracle kept tol; `promised` is the distance
-    of <v, x> from the smallest value found.
+    `least` is likely below min <v, .> over its domain; `promised` is the distance of <v, x> from
+    the smallest value found.
     """
 
     vectors: Array
@@ -78,7 +79,7 @@ class _BlockEigenspace:
         values, vectors = X.lowest(v, width, tol / X.trace, beside=U)
         level = vx / X.trace
         # The level is a Rayleigh quotient, too: if it is smaller, the oracle erred.
-        least = X.trace * min(float(values[0]), level) - tol
+        least = X.trace * min(float(values[0]), level) - LIKELY_ERROR * tol
         if X.at_most:
             least, level = min(least, 0.0), min(level, 0.0)
         descent = max(level - float(values[0]), 0.0) * float(np.vdot(U, U))
@@ -93,7 +94,7 @@ class _BlockEigenspace:
         width = max(2, min(R.shape[1] // 2, MAX_NEW_NUMBERS // block.X.n))
         values, vectors = block.X.lowest(scaling.scaled, width, tol / total, beside=R / root)
         level = vx / total
-        least = total * min(float(values[0]), level) - tol
+        least = total * min(float(values[0]), level) - LIKELY_ERROR * tol
         vectors = root * vectors[:, values < level]
         vectors /= np.linalg.norm(vectors, axis=0)
         return cls(vectors, max(vx - total * float(values[0]), 0.0), least)

@@ -9,6 +9,8 @@ omega < 2 still descends, and turns a linear rate into about its square root (Yo
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -28,6 +30,7 @@ FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
 PRECISIONS: tuple[Any, ...] = (np.float64, np.float32)
 BLOCK_ROWS = 1024  # that move at once: with some 64 columns they stay in the cache
+BLOCK_ENTRIES = 4096
 MIN_COLOUR_ENTRIES = 1000  # of C per colour, on average: with fewer, calls dominate
 
 
@@ -47,19 +50,25 @@ class Block:
     def of(cls, joined: Any, rows: slice, each: int) -> Block:
         """Cut rows out of C."""
         part = joined[each * rows.start : each * rows.stop]
-        if joined.shape[0] < MIN_REORDERED_SIDE:
+        if joined.shape[0] < MIN_REORDERED_SIDE or part.nnz == 0:
             return cls(rows, part, None)
         places = np.arange(part.nnz, dtype=part.indices.dtype)
         local = sp.csr_array((part.data, places, part.indptr), shape=(part.shape[0], part.nnz))
         return cls(rows, local, part.indices.astype(np.intp))
 
-    def pull(self, whole: Array) -> Array:
-        """Return the product of the rows of C with R."""
+    def pull(self, whole: Array, memory: threading.local) -> Array:
+        """Return the product of the rows of C with R, by way of memory that a thread reuses."""
         if self.neighbours is None:
             return np.asarray(self.joined @ whole)
-        read = np.empty((self.neighbours.size, whole.shape[1]), whole.dtype)
+        shape = self.neighbours.size, whole.shape[1]
+        if len(getattr(memory, "rows", ())) < shape[0]:
+            memory.rows = np.empty(shape, whole.dtype)
+        read = memory.rows[: shape[0]]
         np.take(whole, self.neighbours, axis=0, out=read, mode="clip")  # "raise" copies twice
         return np.asarray(self.joined @ read)
+
+
+Colours = tuple[tuple[Block, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +82,7 @@ class Sweeps:
     """
 
     order: Indices
-    blocks: dict[Any, tuple[tuple[Block, ...], ...]]
+    blocks: dict[Any, Colours]
     lengths: Array
     entries: int
 
@@ -112,11 +121,9 @@ class Sweeps:
         sorted_ = (each * order[:, None] + np.arange(each)).ravel()
         joined = sp.csr_array(joined[sorted_][:, sorted_])
         joined.sort_indices()
-        rows, begin = [], 0
-        for colour in colours:
-            rows.append(_split(begin, begin + len(colour)))
-            begin += len(colour)
-        blocks = {dtype: _blocks(joined.astype(dtype), rows, each) for dtype in PRECISIONS}
+        ends = np.cumsum([len(colour) for colour in colours])
+        rows = [slice(end - len(c), end) for end, c in zip(ends, colours, strict=True)]
+        blocks = {dtype: blocks_of(joined.astype(dtype), rows, each) for dtype in PRECISIONS}
         return cls(order, blocks, lengths[order][:, None], joined.nnz)
 
     def relaxed(self, R: Array, *, sweeps: int, omega: float, single: bool) -> Array:
@@ -133,8 +140,10 @@ class Sweeps:
         whole = unit.reshape(shape)
         add_work(sweeps * PRODUCT_FLOPS * self.entries * (whole.size // len(whole)))
 
+        memory = threading.local()
+
         def move(block: Block) -> None:
-            move_rows(unit[block.rows], block.pull(whole).reshape(-1, unit.shape[1]), omega)
+            move_rows(unit[block.rows], block.pull(whole, memory).reshape(-1, unit.shape[1]), omega)
 
         for _ in range(sweeps):
             check_cancelled()
@@ -149,14 +158,27 @@ class Sweeps:
         return out.reshape(shape)
 
 
-def _split(begin: int, end: int) -> list[slice]:
-    """Split rows into blocks."""
-    return [slice(i, min(i + BLOCK_ROWS, end)) for i in range(begin, end, BLOCK_ROWS)]
+def blocks_of(joined: Any, colours: Sequence[slice], each: int = 1) -> Colours:
+    """Return the blocks of the rows of each colour."""
+    entries = joined.indptr[::each]
+    return tuple(
+        tuple(Block.of(joined, rows, each) for rows in _split(colour, entries))
+        for colour in colours
+    )
 
 
-def _blocks(joined: Any, rows: list[list[slice]], each: int) -> tuple[tuple[Block, ...], ...]:
-    """The blocks of each colour."""
-    return tuple(tuple(Block.of(joined, part, each) for part in colour) for colour in rows)
+def _split(colour: slice, entries: Indices) -> list[slice]:
+    """Split rows into blocks of few rows and few entries; `entries` counts those before each row.
+
+    The row of a hub is a block of its own.
+    """
+    parts, begin = [], colour.start
+    while begin < colour.stop:
+        full = int(np.searchsorted(entries, entries[begin] + BLOCK_ENTRIES, side="right")) - 1
+        stop = min(colour.stop, begin + BLOCK_ROWS, max(begin + 1, full))
+        parts.append(slice(begin, stop))
+        begin = stop
+    return parts
 
 
 def move_rows(rows: Array, pull: Array, omega: float) -> None:

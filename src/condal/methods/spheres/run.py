@@ -28,7 +28,7 @@ UPDATES = 2  # of the multipliers, per iteration
 LOOK_EVERY = 3  # iterations between two bounds
 ORACLE_SHARE = 0.1  # of the gap, or of the gap that is asked for: the accuracy of a bound
 PENALTY_FACTOR, MIN_DECREASE = 2.0, 0.7  # the penalty grows where infeasibility falls by less
-DEAR, CHEAP = 1.0, 0.05  # of the gap: prices above which it may grow, and below which it shrinks
+DEAR, CHEAP = 1.0, 0.05  # shares of the gap above which it may grow, and below which it shrinks
 MIN_PENALTY, MAX_PENALTY = 0.25, 100.0  # times the first one
 TINY = 1e-300
 GROWTH_LOOKS = 8  # in which the gap falls by GROWTH_DECREASE, or columns are added
@@ -121,8 +121,10 @@ class SphereRun:
         self.lower = f.value(np.zeros(f.M.size)) + least - h.conjugate(w)
         self.gap = float(g @ self.Mx + w @ self.Ax) - least
         gap, price = abs(value - self.lower) / unit, problem.price(self.Ax, w) / unit
-        share = price / max(gap, self.aim, TINY)
-        self.carry = _after_look(carry, gap, h.distance(self.Ax), share)
+        infeasibility = h.distance(self.Ax)
+        violation = max(price, infeasibility / problem.infeasibility_unit)
+        share = violation / max(gap, self.aim, TINY)
+        self.carry = _after_look(carry, gap, infeasibility, share)
         if self.carry.best[1] >= GROWTH_LOOKS:
             self._grow()
         self.last = self.carry.halved[1] >= MAX_IDLE_LOOKS
@@ -154,8 +156,8 @@ class SphereRun:
 def _after_look(carry: SphereState, gap: float, infeasibility: float, share: float) -> SphereState:
     """The state with the next penalty, and with what a look told about the gap.
 
-    `share` is the price of the infeasibility over the gap. A smaller penalty lets the vectors move
-    further, and the bound improves faster.
+    `share` is the infeasibility, or its price, over the gap. A smaller penalty lets the vectors
+    move further, and the bound improves faster.
     """
     penalty, curvature = carry.penalty, carry.curvature
     if infeasibility > RISING * carry.infeasibility and curvature < 1.0:

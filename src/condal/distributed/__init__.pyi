@@ -1,5 +1,8 @@
 from condal.distributed.checkpoint_writer import is_sharded_checkpoint as is_sharded_checkpoint
 from condal.distributed.checkpoint_writer import read_about as read_about
+from condal.distributed.lovasz_theta import DistributedTheta as DistributedTheta
+from condal.distributed.lovasz_theta import read_theta as read_theta
+from condal.distributed.lovasz_theta import theta as theta
 from condal.distributed.maxcut import DistributedMaxCut as DistributedMaxCut
 from condal.distributed.maxcut import max_cut as max_cut
 from condal.distributed.maxcut import read_max_cut as read_max_cut
@@ -17,6 +20,3 @@ from condal.distributed.solving import default_rank as default_rank
 from condal.distributed.solving import resume as resume
 from condal.distributed.solving import solve as solve
 from condal.distributed.team import Team as Team
-from condal.distributed.theta import DistributedTheta as DistributedTheta
-from condal.distributed.theta import read_theta as read_theta
-from condal.distributed.theta import theta as theta

@@ -19,7 +19,14 @@ from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.work import PRODUCT_FLOPS, add_work
-from condal.methods.projection.relaxation import MIN_COLOUR_ENTRIES, move_rows, row_sizes
+from condal.methods.projection.relaxation import (
+    MIN_COLOUR_ENTRIES,
+    PRECISIONS,
+    Block,
+    move_rows,
+    row_blocks,
+    row_sizes,
+)
 from condal.runtime.cancellation import check_cancelled, time_is_up
 
 if TYPE_CHECKING:
@@ -28,11 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Colour:
-    """One colour: the rows of this rank, their entries in double and in single precision, and the
-    rows of the halo with their exchange."""
+    """One colour: blocks of the rows of this rank in double and in single precision, and the rows
+    of the halo with their exchange."""
 
     rows: slice
-    blocks: dict[Any, Any]
+    blocks: dict[Any, list[Block]]
     halo: slice
     exchange: Exchange
 
@@ -49,6 +56,7 @@ class DistributedSweeps:
     colours: tuple[Colour, ...]
     lengths: Array
     halo: int
+    entries: int
 
     @classmethod
     def of(cls, C: ShardedRows, squares: ShardedArray) -> DistributedSweeps | None:
@@ -72,6 +80,7 @@ class DistributedSweeps:
             _colours(C, graph, colour, order, others),
             lengths[:rows][order][:, None],
             others.size,
+            int(graph.nnz),
         )
 
     def relaxed(self, R: Any, *, sweeps: int, omega: float, single: bool) -> ShardedArray:
@@ -83,12 +92,12 @@ class DistributedSweeps:
             unit[rows] = R.local[self.order[rows]] / self.lengths[rows]
         for colour in self.colours:
             self._fetch(unit, colour)
-        entries = sum(colour.blocks[np.float64].nnz for colour in self.colours)
-        add_work(sweeps * PRODUCT_FLOPS * entries * width)
+        add_work(sweeps * PRODUCT_FLOPS * self.entries * width)
         for _ in range(sweeps):
             check_cancelled()
             for colour in self.colours:
-                move_rows(unit[colour.rows], colour.blocks[dtype] @ unit, omega)
+                for block in colour.blocks[dtype]:
+                    move_rows(unit[block.rows], block.pull(unit), omega)
                 self._fetch(unit, colour)
             if time_is_up():
                 break
@@ -137,14 +146,18 @@ def _colours(
     place[rows + others] = np.arange(rows, colour.size)
     entries = sp.csr_array((graph.data, place[graph.indices], graph.indptr), graph.shape)[order]
     entries.sort_indices()
+    precisions = {dtype: entries.astype(dtype) for dtype in PRECISIONS}
     count = int(team.largest(float(colour.max(initial=-1)))) + 1
     ends = [np.searchsorted(colour[some], np.arange(count + 1)) for some in (order, rows + others)]
     colours = []
     for c in range(count):
         own, halo = (slice(int(end[c]), int(end[c + 1])) for end in ends)
         wanted = C.halo.columns[rows + others[halo]]
-        block = entries[own]
-        blocks = {np.float64: block, np.float32: block.astype(np.float32)}
+        parts = row_blocks(own.start, own.stop)
+        blocks = {
+            dtype: [Block.of(joined, part, 1) for part in parts]
+            for dtype, joined in precisions.items()
+        }
         exchange = Exchange(wanted, C.n, team, places=place[:rows])
         colours.append(Colour(own, blocks, halo, exchange))
     return tuple(colours)

@@ -114,7 +114,7 @@ class Sweeps:
         joined.sort_indices()
         rows, begin = [], 0
         for colour in colours:
-            rows.append(_split(begin, begin + len(colour)))
+            rows.append(row_blocks(begin, begin + len(colour)))
             begin += len(colour)
         blocks = {dtype: _blocks(joined.astype(dtype), rows, each) for dtype in PRECISIONS}
         return cls(order, blocks, lengths[order][:, None], joined.nnz)
@@ -149,8 +149,8 @@ class Sweeps:
         return out.reshape(shape)
 
 
-def _split(begin: int, end: int) -> list[slice]:
-    """Split rows into blocks."""
+def row_blocks(begin: int, end: int) -> list[slice]:
+    """Split rows into blocks that stay in the cache while they move."""
     return [slice(i, min(i + BLOCK_ROWS, end)) for i in range(begin, end, BLOCK_ROWS)]
 
 

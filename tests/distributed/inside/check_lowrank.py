@@ -21,6 +21,7 @@ from condal.methods.projection.relaxation import Sweeps
 from condal.problems import max_cut
 
 N = 400
+LOOKS = 1e-4  # relative: what a proof gains between two looks, which rounding may move
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_the_answer_is_that_of_one_rank(team, W, result):
     comm = team.comm.Split(team.rank)
     alone = distributed.solve(distributed.max_cut(W, distributed.Team(comm)))
     assert alone.objective == pytest.approx(result.objective, rel=1e-9)
-    assert alone.bound == pytest.approx(result.bound, rel=1e-6)
+    assert alone.bound == pytest.approx(result.bound, rel=LOOKS)
     for row, other in zip(result.history, alone.history, strict=True):
         assert row.objective == pytest.approx(other.objective, rel=1e-8)
     comm.Free()
@@ -152,7 +153,7 @@ def test_a_checkpoint_is_resumed_on_fewer_ranks(team, W, shared, result):
         resumed = distributed.resume(path, distributed.max_cut(rows(some, W), some))
         assert resumed.status is condal.Status.SOLVED
         assert resumed.objective == pytest.approx(result.objective, rel=1e-8)
-        assert resumed.bound == pytest.approx(result.bound, rel=1e-6)
+        assert resumed.bound == pytest.approx(result.bound, rel=LOOKS)
     team.comm.Barrier()
     assert read_about(path)["k"] == len(result.history)
     comm.Free()

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
-from condal.linalg.sparse import row_entries
+from condal.linalg.sparse import row_entries, split_rows
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.linalg.threads import for_each
 from condal.linalg.work import PRODUCT_FLOPS, add_work
@@ -28,8 +28,6 @@ from condal.runtime.cancellation import check_cancelled, time_is_up
 FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
 PRECISIONS: tuple[Any, ...] = (np.float64, np.float32)
-BLOCK_ROWS = 1024  # that move at once: with some 64 columns they stay in the cache
-BLOCK_ENTRIES = 4096
 MIN_COLOUR_ENTRIES = 1000  # of C per colour, on average: with fewer, calls dominate
 
 
@@ -112,7 +110,7 @@ class Sweeps:
         joined.sort_indices()
         rows, begin = [], 0
         for colour in colours:
-            rows.append(_split(begin, begin + len(colour), joined.indptr[::each]))
+            rows.append(split_rows(begin, begin + len(colour), joined.indptr[::each]))
             begin += len(colour)
         blocks = {dtype: _blocks(joined.astype(dtype), rows, each) for dtype in PRECISIONS}
         return cls(order, blocks, lengths[order][:, None], joined.nnz)
@@ -147,20 +145,6 @@ class Sweeps:
             double = unit[rows].astype(np.float64)
             out[self.order[rows]] = double * (self.lengths[rows] / _sizes(double))
         return out.reshape(shape)
-
-
-def _split(begin: int, end: int, entries: Indices) -> list[slice]:
-    """Split rows into blocks of few rows and few entries; `entries` counts those before each row.
-
-    The row of a hub is a block of its own.
-    """
-    parts = []
-    while begin < end:
-        full = int(np.searchsorted(entries, entries[begin] + BLOCK_ENTRIES, side="right")) - 1
-        stop = min(end, begin + BLOCK_ROWS, max(begin + 1, full))
-        parts.append(slice(begin, stop))
-        begin = stop
-    return parts
 
 
 def _blocks(joined: Any, rows: list[list[slice]], each: int) -> tuple[tuple[Block, ...], ...]:

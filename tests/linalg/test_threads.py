@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg import threads
+from condal.linalg import sparse, terms, threads
 from condal.linalg.symmetric import Symmetric
 from condal.methods.projection.relaxation import Sweeps
 from known import random_graph
@@ -21,7 +19,7 @@ COUNTS = ["1", "2", "3", "7"]
 @pytest.fixture(autouse=True)
 def _threads_pay_early(monkeypatch):
     monkeypatch.setattr(threads, "MIN_THREADED_ROWS", 100)
-    monkeypatch.setattr("condal.methods.projection.relaxation.BLOCK_ROWS", 64)
+    monkeypatch.setattr(sparse, "BLOCK_ROWS", 64)
 
 
 def graph():
@@ -42,6 +40,28 @@ def test_a_product_is_the_same_for_any_number_of_threads(columns, monkeypatch):
         V = Symmetric(N, sparse=(S,))
         assert (V.terms[0]._blocks is None) == (count == "1")
         np.testing.assert_array_equal(V @ v, expected)
+
+
+def test_a_product_by_copied_rows_is_the_same(monkeypatch):
+    v, S = np.random.default_rng(0).standard_normal((N, 20)), graph()
+    monkeypatch.setattr(terms, "MIN_GATHERED_NUMBERS", 1)
+    monkeypatch.setattr(terms, "row_blocks", lambda _: pytest.fail("no rows were copied"))
+    for count in COUNTS:
+        monkeypatch.setenv("CONDAL_NUM_THREADS", count)
+        np.testing.assert_array_equal(Symmetric(N, sparse=(S,)) @ v, S @ v)
+    empty = sp.csr_array((N, N))
+    np.testing.assert_array_equal(Symmetric(N, sparse=(empty,)) @ v, np.zeros((N, 20)))
+
+
+def test_blocks_cover_the_rows_and_have_few_entries_unless_they_are_a_hub():
+    degrees = np.r_[50_000, 3000, 2000, np.full(5000, 3), np.zeros(4000, int)]
+    parts = sparse.split_rows(0, degrees.size, np.r_[0, np.cumsum(degrees)])
+    assert parts[0] == slice(0, 1)
+    assert [part.start for part in parts[1:]] == [part.stop for part in parts[:-1]]
+    assert parts[-1].stop == degrees.size
+    for part in parts[1:]:
+        assert degrees[part].sum() <= sparse.BLOCK_ENTRIES
+        assert 1 <= part.stop - part.start <= sparse.BLOCK_ROWS
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -77,15 +97,9 @@ def test_all_items_are_done_and_an_error_is_raised(monkeypatch):
 
 
 def test_the_environment_decides(monkeypatch):
-    for name in threads.VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    assert 1 <= threads.thread_count() <= os.cpu_count()
-    monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    assert threads.thread_count() == 5
-    monkeypatch.setenv("OMP_NUM_THREADS", "4,3,2")  # nested OpenMP levels
-    assert 1 <= threads.thread_count() <= os.cpu_count()
-    monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    monkeypatch.setenv("CONDAL_NUM_THREADS", "2")
+    monkeypatch.delenv("CONDAL_NUM_THREADS", raising=False)
+    assert threads.thread_count() == 1
+    monkeypatch.setenv("CONDAL_NUM_THREADS", " 2 ")
     assert threads.thread_count() == 2
 
 

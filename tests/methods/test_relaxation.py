@@ -198,18 +198,6 @@ def test_a_block_that_turns_its_own_row_has_no_sweeps(monkeypatch):
     assert Sweeps.of(Symmetric(4, sparse=(sp.csr_array(C),)), np.ones(4)) is not None
 
 
-def test_blocks_cover_the_rows_and_have_few_entries_unless_they_are_a_hub():
-    degrees = np.r_[50_000, 3000, 2000, np.full(5000, 3), np.zeros(4000, int)]
-    entries = np.r_[0, np.cumsum(degrees)]
-    parts = relaxation._split(slice(0, degrees.size), entries)
-    assert parts[0] == slice(0, 1)
-    assert [part.start for part in parts[1:]] == [part.stop for part in parts[:-1]]
-    assert parts[-1].stop == degrees.size
-    for part in parts[1:]:
-        assert degrees[part].sum() <= relaxation.BLOCK_ENTRIES
-        assert 1 <= part.stop - part.start <= relaxation.BLOCK_ROWS
-
-
 @graphs
 @pytest.mark.parametrize("single", [False, True])
 def test_copied_neighbours_give_the_same_bits(graph, single, monkeypatch):

@@ -21,29 +21,20 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 
 MIN_THREADED_ROWS = 100_000  # with fewer, handing over the parts takes as long as it saves
-VARIABLES = ("CONDAL_NUM_THREADS", "OMP_NUM_THREADS")  # the first that is set counts
+VARIABLE = "CONDAL_NUM_THREADS"
 BLOCKS_PER_THREAD = 4  # of a product: the rows of some take longer
 
 _Item = TypeVar("_Item")
 
 
 def thread_count() -> int:
-    """Return the number of threads: by the environment, or that of the cores that may be used."""
-    for name in VARIABLES:
-        text = os.environ.get(name, "").strip()
-        if name == "OMP_NUM_THREADS" and not text.isdigit():
-            continue  # OpenMP allows lists; they are not about this
-        if text:
-            if not text.isdigit() or int(text) < 1:
-                raise ProblemError(
-                    f"the environment variable {name} must be a whole number from 1 on; "
-                    f"got {text!r}"
-                )
-            return int(text)
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
+    """Return the number of threads that the environment asks for; 1 by default."""
+    text = os.environ.get(VARIABLE, "").strip() or "1"
+    if not text.isdigit() or int(text) < 1:
+        raise ProblemError(
+            f"the environment variable {VARIABLE} must be a whole number from 1 on; got {text!r}"
+        )
+    return int(text)
 
 
 def for_each(function: Callable[[_Item], None], items: Sequence[_Item], *, rows: int) -> None:

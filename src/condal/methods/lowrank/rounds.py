@@ -17,7 +17,7 @@ import numpy as np
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array
 from condal.linalg.sharding import normals_like, total_rows
-from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.methods.lowrank.factored import (
     FactoredLagrangian,
     FactorPoint,
@@ -279,7 +279,9 @@ def max_rank(problem: Problem) -> int:
 def first_rank(problem: Problem, n: int, given: int | None) -> int:
     """Return the rank to begin with: `given`, the expected one, or 4 log n + n^(1/4), which was
     measured to be rather too many; at most the largest rank needed."""
-    return min(n, max_rank(problem), given or problem.rank or ceil(4 * log(n) + n**0.25))
+    rank = ceil(4 * log(n) + n**0.25)
+    rank = rank // 8 * 8 if n >= MIN_REORDERED_SIDE else rank  # whole cache lines per row
+    return min(n, max_rank(problem), given or problem.rank or rank)
 
 
 def _likely_sweeps(carry: LowRankState, residual: float) -> int:

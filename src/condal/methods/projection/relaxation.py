@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
-from condal.linalg.sparse import row_entries
+from condal.linalg.sparse import row_entries, split_rows
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.linalg.threads import for_each
 from condal.linalg.work import PRODUCT_FLOPS, add_work
@@ -29,8 +29,6 @@ from condal.runtime.cancellation import check_cancelled, time_is_up
 FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
 PRECISIONS: tuple[Any, ...] = (np.float64, np.float32)
-BLOCK_ROWS = 1024  # that move at once: with some 64 columns they stay in the cache
-BLOCK_ENTRIES = 4096
 MIN_COLOUR_ENTRIES = 1000  # of C per colour, on average: with fewer, calls dominate
 
 
@@ -160,25 +158,11 @@ class Sweeps:
 
 def blocks_of(joined: Any, colours: Sequence[slice], each: int = 1) -> Colours:
     """Return the blocks of the rows of each colour."""
-    entries = joined.indptr[::each]
+    before = joined.indptr[::each]
     return tuple(
-        tuple(Block.of(joined, rows, each) for rows in _split(colour, entries))
-        for colour in colours
+        tuple(Block.of(joined, rows, each) for rows in split_rows(c.start, c.stop, before))
+        for c in colours
     )
-
-
-def _split(colour: slice, entries: Indices) -> list[slice]:
-    """Split rows into blocks of few rows and few entries; `entries` counts those before each row.
-
-    The row of a hub is a block of its own.
-    """
-    parts, begin = [], colour.start
-    while begin < colour.stop:
-        full = int(np.searchsorted(entries, entries[begin] + BLOCK_ENTRIES, side="right")) - 1
-        stop = min(colour.stop, begin + BLOCK_ROWS, max(begin + 1, full))
-        parts.append(slice(begin, stop))
-        begin = stop
-    return parts
 
 
 def move_rows(rows: Array, pull: Array, omega: float) -> None:

@@ -118,7 +118,7 @@ def main() -> None:
     entries = int(team.sum(float(model.block.nnz))) + model.n
     near = float(model.cost.halo.size) / model.block.shape[0]
     halo = team.sum(near) / team.size
-    where = {"halo": halo, "neighbours": 2} if "torus" in Path(graph).name else {}
+    where: dict[str, Any] = {"halo": halo, "neighbours": 2} if "torus" in Path(graph).name else {}
     size = Size(model.n, entries, R=R, ranks=team.size, **where)
     parts = watched() if method == "lowrank" else Parts()
     measured: dict[str, float] = defaultdict(float)

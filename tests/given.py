@@ -29,6 +29,7 @@ FILES = {
     "graph.txt": PENTAGON,
     "sphere2500.g2o": RING,
     "counts.json": COUNTS,
+    "BIG.mtx": "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 1\n",
     "points.csv": "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n",
 }
 

@@ -76,6 +76,7 @@ def test_in_a_notebook_a_name_is_text(name, solved, monkeypatch):
     bar = object.__new__(Bar)
     monkeypatch.setattr(bar, "_notes", [name], raising=False)
     monkeypatch.setattr(bar, "_row", None, raising=False)
+    monkeypatch.setattr(bar, "_result", None, raising=False)
     monkeypatch.setattr(bar, "_began", 0.0, raising=False)
     drawn += bar._draw()
     assert not ACTING.search(drawn)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
 from condal.cli.application import Application
@@ -9,10 +12,28 @@ from condal.cli.applications import APPLICATIONS
 from condal.cli.group import HELP
 
 KIND = "kind"  # the name of the parameter of --as
+JOINING_HYPHEN = "\u2011"  # at which no line is broken
+
+
+class _UnbrokenNames(click.HelpFormatter):
+    """Help that breaks no line within a name such as primal-dual."""
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **options: Any) -> None:
+        joined = [(first, second.replace("-", JOINING_HYPHEN)) for first, second in rows]
+        super().write_dl(joined, *args, **options)
+
+    def getvalue(self) -> str:
+        return super().getvalue().replace(JOINING_HYPHEN, "-")
+
+
+class _Context(click.Context):
+    formatter_class = _UnbrokenNames
 
 
 class ApplicationCommand(click.Command):
     """A command with --as, followed by the options of the application it names."""
+
+    context_class = _Context
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse with the options of the application."""

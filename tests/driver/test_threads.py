@@ -239,7 +239,8 @@ def test_arrays_that_all_solves_share_cannot_be_written_to():
 def test_every_cache_that_outlives_a_solve_is_known():
     """The arrays of `svec_indices`, `start_vector`, `_triangle` and `_order` are read-only; a
     sweep's worker is a process of one thread; `engine` holds the modules of MPI; `warm_up` is for
-    benchmarks, and holds nothing; `_pool` holds threads that wait for no other, and `_row_type` types of MPI."""
+    benchmarks, and holds nothing; `_pool` holds threads that wait for no other; `_row_type` holds
+    types of MPI."""
     cached = re.compile(r"@(?:functools\.)?(?:lru_)?cache\b[^\n]*\n(?:@[^\n]*\n)*def (\w+)")
     found = {
         f"{path.relative_to(SOURCE).as_posix()}:{name}"

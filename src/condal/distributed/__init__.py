@@ -1,7 +1,8 @@
-"""One problem on many MPI processes: max-cut and theta of large graphs.
+"""One problem on many MPI processes: max-cut and theta of large graphs, and phase retrieval.
 
-Ranks own the rows of the graph, of the factor or sketch of x, of the images and of the duals. The
-low-rank method and CGAL run on them as they do on one machine.
+Ranks own the rows of the graph, of the factor or sketch of x, of the images and of the duals; in
+phase retrieval, the masks and their intensities. The low-rank method and CGAL run on them as they
+do on one machine.
 """
 
 from condal.runtime.lazy import attach_stub

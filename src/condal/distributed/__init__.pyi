@@ -1,5 +1,10 @@
 from condal.distributed.checkpoint_writer import is_sharded_checkpoint as is_sharded_checkpoint
 from condal.distributed.checkpoint_writer import read_about as read_about
+from condal.distributed.choice import ENTRY_TOL as ENTRY_TOL
+from condal.distributed.choice import LOW_RANK_TOL as LOW_RANK_TOL
+from condal.distributed.choice import TOL as TOL
+from condal.distributed.choice import chosen_method as chosen_method
+from condal.distributed.choice import default_rank as default_rank
 from condal.distributed.lovasz_theta import DistributedTheta as DistributedTheta
 from condal.distributed.lovasz_theta import read_theta as read_theta
 from condal.distributed.lovasz_theta import theta as theta
@@ -9,14 +14,11 @@ from condal.distributed.maxcut import read_max_cut as read_max_cut
 from condal.distributed.memory import describe_memory as describe_memory
 from condal.distributed.memory import estimate as estimate
 from condal.distributed.memory import require_memory as require_memory
+from condal.distributed.phases import DistributedPhaseRetrieval as DistributedPhaseRetrieval
+from condal.distributed.phases import phase_retrieval as phase_retrieval
 from condal.distributed.reading import read_rows as read_rows
 from condal.distributed.sharded_array import ShardedArray as ShardedArray
 from condal.distributed.sketch import DistributedSketch as DistributedSketch
-from condal.distributed.solving import ENTRY_TOL as ENTRY_TOL
-from condal.distributed.solving import LOW_RANK_TOL as LOW_RANK_TOL
-from condal.distributed.solving import TOL as TOL
-from condal.distributed.solving import chosen_method as chosen_method
-from condal.distributed.solving import default_rank as default_rank
 from condal.distributed.solving import resume as resume
 from condal.distributed.solving import solve as solve
 from condal.distributed.team import Team as Team

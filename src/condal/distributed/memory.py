@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from condal.distributed.choice import chosen_method, default_rank
 from condal.distributed.lovasz_theta import DistributedTheta
 from condal.distributed.maxcut import DistributedMaxCut
 from condal.distributed.oracle import BASIS_SIZE
-from condal.distributed.solving import chosen_method, default_rank
 from condal.driver.memory import ENTRY_BYTES as ENTRY
 from condal.driver.memory import IMAGE_VECTORS as IMAGES
 from condal.driver.memory import PROOF_VECTORS as VECTORS

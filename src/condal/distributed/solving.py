@@ -10,6 +10,7 @@ import numpy as np
 
 from condal.certificates.history import Row
 from condal.distributed.checkpoint_writer import DistributedCheckpointWriter
+from condal.distributed.choice import chosen_method, default_rank, reason, require_supported
 from condal.distributed.pieces import DistributedSpectrahedron
 from condal.distributed.sketch import DistributedSketch
 from condal.distributed.team import Team
@@ -22,11 +23,8 @@ from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice
-from condal.methods.lowrank.factored import surface_of
-from condal.methods.lowrank.method import MAX_BYTES, SWEEP_VECTORS, LowRankCGAL
-from condal.methods.lowrank.rounds import first_rank
+from condal.methods.lowrank.method import LowRankCGAL
 from condal.methods.registry import method_of
-from condal.methods.rules import Corrective, LineSearch, Smoothed
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result
 from condal.runtime.arguments import require_whole
@@ -34,11 +32,6 @@ from condal.runtime.cancellation import Stopper
 from condal.runtime.time_limit import TimeLimit
 from condal.storage.whole import Factor
 from condal.types import Storage
-
-RANK, TOL = 10, 1e-1  # of CGAL where the diagonal is all that is constrained
-ENTRY_RANK, ENTRY_TOL = 40, 1e-2  # of CGAL for other entries: a lost part of x makes it infeasible
-LOW_RANK_TOL = 1e-3
-NAMES = "condal.CGAL(), without Corrective() and Smoothed(), or condal.methods.LowRankCGAL()"
 
 
 @np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
@@ -60,7 +53,7 @@ def solve(
 
     Every rank calls it, with the same options. Every rank gets the same result except for x and y,
     which hold its own rows: :math:`x = U \operatorname{diag}(w) U^T`, where U and y are
-    `ShardedArray`.
+    `ShardedArray`. In phase retrieval every rank gets all of x.
 
     Parameters
     ----------
@@ -68,7 +61,8 @@ def solve(
         A problem with distributed pieces, such as that of `condal.distributed.max_cut`.
     method : CGAL, LowRankCGAL or str, optional
         The method or its name. By default LowRankCGAL where a fixed diagonal is all of A and its
-        vectors fit into memory, as for max-cut; else CGAL, with line search for theta.
+        vectors fit into memory, as for max-cut, and for phase retrieval, which takes no other; else
+        CGAL, with line search for theta.
     R : int, optional
         The rank of the sketch of x, which has n x R numbers on all ranks together; only for CGAL.
         By default 10 for max-cut and 40 for theta.
@@ -83,7 +77,7 @@ def solve(
         As in `condal.solve`; those of the first rank count.
     checkpoint : path or Checkpoint, optional
         A new folder, to which each rank writes its own rows. `condal.distributed.resume` resumes
-        from it on any number of ranks.
+        from it on any number of ranks. Phase retrieval has no checkpoints.
     every_seconds : float
         The time between two checkpoints.
 
@@ -95,7 +89,7 @@ def solve(
     whole, given = problem_of(problem), method_of(method)
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
-        _require_supported(given)
+        require_supported(given, whole, checkpoint)
         chosen, tol = chosen_method(whole, given, tol)
         R = default_rank(whole) if R is None else R
         stop, limit = Stop(tol, max_iters, max_seconds), TimeLimit(max_seconds)
@@ -111,7 +105,7 @@ def solve(
         run = Run(
             whole,
             stop,
-            RunRecord((Choice(chosen, "it was asked for" if given else _why(chosen)),)),
+            RunRecord((Choice(chosen, "it was asked for" if given else reason(chosen, whole)),)),
             seed=seed,
             storage=_storage(chosen, _sizes(whole)["n"], R, team, seed),
             writer=writer,
@@ -160,6 +154,7 @@ def resume(
     whole = problem_of(problem)
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
+        require_supported(None, whole, checkpoint)
         limits = Stop(1.0 if tol is None else tol, max_iters, max_seconds), TimeLimit(max_seconds)
         asked = {"tol": tol, "max_iters": max_iters, "checkpoint": _path_of(checkpoint)}
         team.require_alike()
@@ -206,88 +201,10 @@ def team_of(problem: Problem) -> Team:
     return team
 
 
-def chosen_method(
-    problem: Problem, method: Any, tol: float | None
-) -> tuple[CGAL | LowRankCGAL, float]:
-    """Return the method, chosen where none is given, and the tolerance of a solve.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    method : Method or None
-        The method that was asked for.
-    tol : float or None
-        The tolerance that was asked for.
-
-    Returns
-    -------
-    method : CGAL or LowRankCGAL
-        The method.
-    tol : float
-        The tolerance.
-    """
-    automatic = method is None
-    if automatic:
-        method = LowRankCGAL() if _suits_low_rank(problem) else _cgal(problem)
-    lowrank = isinstance(method, LowRankCGAL)
-    if tol is None:
-        tol = LOW_RANK_TOL if lowrank else TOL if _only_diagonal(problem) else ENTRY_TOL
-    return LowRankCGAL(aim=tol) if automatic and lowrank and tol > 0 else method, tol
-
-
-def default_rank(problem: Problem) -> int:
-    """Return the rank of the sketch where none is given.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-
-    Returns
-    -------
-    int
-        The number of columns.
-    """
-    return RANK if _only_diagonal(problem) else ENTRY_RANK
-
-
-def _only_diagonal(problem: Problem) -> bool:
-    return problem.A.diagonal_rows is not None
-
-
-def _cgal(problem: Problem) -> CGAL:
-    return CGAL() if _only_diagonal(problem) else CGAL(eta=LineSearch())
-
-
-def _suits_low_rank(problem: Problem) -> bool:
-    """Whether the rows of a factor can keep all constraints, and it fits into memory."""
-    if surface_of(problem)[1] is None:
-        return False
-    X: Any = problem.X
-    rows = -(-X.n // X.team.size)
-    return SWEEP_VECTORS * 8 * rows * first_rank(problem, X.n, None) <= MAX_BYTES
-
-
-def _why(method: CGAL | LowRankCGAL) -> str:
-    if isinstance(method, LowRankCGAL):
-        return "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
-    return "it takes any problem and needs only the oracle of its domain"
-
-
 def _storage(method: Any, n: int, R: int, team: Team, seed: int) -> Storage:
     if isinstance(method, LowRankCGAL):
         return Factor()
     return DistributedSketch(n, R, team=team, seed=seed)
-
-
-def _require_supported(method: Any) -> None:
-    """Raise ProblemError unless ranks can share the method: its x is a factor or a sketch."""
-    if method is None or isinstance(method, LowRankCGAL):
-        return
-    keeps_more = not isinstance(method, CGAL) or isinstance(method.eta, Corrective)
-    if keeps_more or isinstance(method.sigma, Smoothed):
-        raise ProblemError(f"condal.distributed.solve takes {NAMES}; got {method!r}")
 
 
 def _path_of(checkpoint: PathLike | Checkpoint | None) -> str | None:

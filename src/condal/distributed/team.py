@@ -20,6 +20,7 @@ from condal.runtime.version import versions
 
 ABORT_AFTER_SECONDS = 10.0  # of waiting for ranks that do not come to the same place
 POLL_SECONDS = 0.01
+MIN_SCATTERED_SIZE = 2**14  # of an array: from here on, each rank sums a part of it for all
 
 _Value = TypeVar("_Value")
 
@@ -78,7 +79,15 @@ class Team:
 
     def sums(self, part: Array) -> Array:
         """Sum each entry over the ranks; the same bits on each."""
-        return self._together(part).sum(axis=0)
+        if part.size < MIN_SCATTERED_SIZE or self.size == 1:
+            return self._together(part).sum(axis=0)
+        # The arrays of all ranks take more messages and memory than parts of them.
+        width = -(-part.size // self.size)
+        own, of_ranks = np.zeros((2, self.size, width))
+        own.reshape(-1)[: part.size] = part.reshape(-1)
+        self.comm.Alltoall(own, of_ranks)
+        self.comm.Allgather(of_ranks.sum(axis=0), own)
+        return own.reshape(-1)[: part.size].reshape(part.shape)
 
     def largest(self, part: float) -> float:
         """Return the maximum over the ranks; NaN if one has it."""

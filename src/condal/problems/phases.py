@@ -220,25 +220,11 @@ def phase_retrieval(
     """
     if (a is None) == (masks is None):
         raise ProblemError("give the measurements either as the matrix a= or as masks=")
-    scale = _pixel_scale(masks) if a is None and trace is None else None
+    scale = pixel_scale(CodedDiffraction(masks).frame) if a is None and trace is None else None
     stack = masks if scale is None else np.asarray(masks) / scale.reshape(np.shape(masks)[-2:])
     A = Quadratics(CodedDiffraction(stack) if a is None else a)
-    b = finite_array(intensities, "intensities")
-    if masks is not None and b.ndim == 3 and b.shape != np.shape(masks):
-        raise ProblemError(
-            f"intensities of shape {b.shape} are not those of masks of shape {np.shape(masks)}: "
-            "both are (L, h, w)"
-        )
-    b = b.flatten()
-    if b.size != A.size:
-        raise ProblemError(
-            f"there are {A.size} measurements, but {b.size} intensities: there must be one for each"
-        )
-    if np.any(b < 0) or not b.any():
-        raise ProblemError(
-            "intensities are squares: none may be negative, and not all may be 0; "
-            f"the smallest is {b.min():g}"
-        )
+    b = flat_intensities(intensities, A.size, None if masks is None else np.shape(masks))
+    require_intensities(b)
     if trace is None:
         trace = _trace(A, b)
     require_positive(trace, "trace")
@@ -246,13 +232,36 @@ def phase_retrieval(
     return PhaseRetrieval(A, b, float(trace), name, shape, scale)
 
 
-def _pixel_scale(masks: Any) -> Array | None:
-    """Return the square roots of the sums of squares of the masks, None if a pixel is not measured.
+def flat_intensities(intensities: Any, size: int, masks: tuple[int, ...] | None = None) -> Array:
+    """Return the intensities as a vector of that size; `masks` is the shape of the masks."""
+    b = finite_array(intensities, "intensities")
+    if masks is not None and b.ndim == 3 and b.shape != masks:
+        raise ProblemError(
+            f"intensities of shape {b.shape} are not those of masks of shape {masks}: "
+            "both are (L, h, w)"
+        )
+    if b.size != size:
+        raise ProblemError(
+            f"there are {size} measurements, but {b.size} intensities: there must be one for each"
+        )
+    return b.flatten()
+
+
+def require_intensities(b: Array) -> None:
+    """Raise ProblemError unless the intensities can be squares of measurements."""
+    if np.any(b < 0) or not b.any():
+        raise ProblemError(
+            "intensities are squares: none may be negative, and not all may be 0; "
+            f"the smallest is {b.min():g}"
+        )
+
+
+def pixel_scale(frame: Array) -> Array | None:
+    """Return the square roots of the frame sum_l |d_l|^2, None if a pixel is not measured.
 
     The lowest eigenvector of the gradient at x = 0 is near the signal if all pixels are measured
     alike; otherwise, on large images, it is near the pixel that is measured most.
     """
-    frame = CodedDiffraction(masks).frame.ravel()
     least = MIN_FRAME_EIGENVALUE * float(frame.mean())
     return np.sqrt(frame) if frame.min() >= least > 0 else None
 
@@ -262,13 +271,18 @@ def _trace(A: Quadratics, b: Array) -> float:
     mean = float(np.sum(A.row_norms())) / A.n
     if mean == 0.0:
         raise ProblemError("a is 0: its measurements say nothing about the signal")
-    least = _least(A, mean)
-    if least < MIN_FRAME_EIGENVALUE * mean:
+    return trace_bound(float(b.sum()), _least(A, mean), mean)
+
+
+def trace_bound(total: float, least: float, mean: float) -> float:
+    """Return total / least with room for noise, if the least eigenvalue of the frame is not small
+    beside `mean`; `total` is the sum of the intensities."""
+    if least <= MIN_FRAME_EIGENVALUE * mean:
         raise ProblemError(
             "the measurements do not bound the signal (a has nearly dependent columns): "
             "pass trace=, a bound on the sum of its squares"
         )
-    return TRACE_ROOM * float(b.sum()) / least
+    return TRACE_ROOM * total / least
 
 
 def _least(A: Quadratics, mean: float) -> float:

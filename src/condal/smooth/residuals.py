@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.norms import gamma, stable_norm
+from condal.linalg.norms import gamma, stable_norm, sum_roundings
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
 from condal.maps.user import as_map
@@ -51,7 +51,8 @@ class LeastSquares:
         return 0.5 * self.weight * float(r @ r)
 
     def gradient(self, u: Array) -> Array:
-        return np.asarray(self.weight * (u - self.c))
+        gradient: Array = self.weight * (u - self.c)
+        return gradient
 
     def errors(self, u: Array) -> Errors:
         """A fraction of the residual, and of its squares, which do not cancel."""
@@ -124,7 +125,7 @@ class Huber:
 
 def _of_residuals(value: float, gradient: Array) -> Errors:
     """A few roundings of each residual and of its function, which is positive, and of the sum."""
-    return Errors(gamma(gradient.size + 16) * value, gamma(8) * stable_norm(gradient))
+    return Errors(gamma(sum_roundings(gradient) + 16) * value, gamma(8) * stable_norm(gradient))
 
 
 def with_data(M: Any, values: Any, name: str, owner: str) -> tuple[LinearMap, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from condal.distributed.team import Team
@@ -42,6 +43,19 @@ def test_nothing_happens_where_all_is_well(team):
     with team.together():
         found = team.rank
     assert found == team.rank
+
+
+@pytest.mark.parametrize("shape", [(3,), (5, 2), (2**14 + 1,), (2**13, 3)])
+def test_sums_have_the_same_bits_in_the_order_of_the_ranks(team, shape):
+    parts = [np.random.default_rng(rank).standard_normal(shape) for rank in range(team.size)]
+    total = team.sums(parts[team.rank])
+    assert total.shape == shape
+    wanted = parts[0]
+    for part in parts[1:]:
+        wanted = wanted + part
+    assert total.tobytes() == wanted.tobytes()
+    columns = np.asfortranarray(parts[team.rank])
+    assert team.sums(columns).tobytes() == wanted.tobytes()
 
 
 def test_ranks_that_differ_are_refused_by_all(team):

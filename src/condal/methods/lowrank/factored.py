@@ -183,7 +183,7 @@ def least_scale_of(problem: Problem) -> float:
     its value at x = 0 tells.
     """
     f = problem.f
-    at_zero = abs(f.value(np.zeros(f.M.size))) if f.L > 0 and problem.A.size == 0 else 0.0
+    at_zero = abs(f.value(zeros_of(f.M))) if f.L > 0 and problem.A.size == 0 else 0.0
     return min(at_zero, LEAST_SCALE) or LEAST_SCALE
 
 

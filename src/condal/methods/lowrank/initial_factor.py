@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import zero_of
@@ -30,7 +31,7 @@ def first_atoms(problem: Problem, layout: Layout, R: Array) -> Array:
     trace.
     """
     f = problem.f
-    V = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
+    V = f.M.adjoint(f.gradient(zeros_of(f.M)))
     if V is None:
         return R
     R = RANDOM_PART / sqrt(R.size) * R

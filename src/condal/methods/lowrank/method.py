@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
+from condal.linalg.images import zeros_of
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import require_penalty
@@ -109,7 +108,7 @@ class LowRankCGAL:
         """Return the peak size of the vectors of the method, if the rank does not grow."""
         if spectral_parts(problem.X) is None:
             return 0  # `start` raises the error
-        C = problem.f.M.adjoint(problem.f.gradient(np.zeros(problem.f.M.size)))
+        C = problem.f.M.adjoint(problem.f.gradient(zeros_of(problem.f.M)))
         sweeps = isinstance(C, Symmetric) and C.factorable
         vectors, layout = SWEEP_VECTORS if sweeps else TRUST_REGION_VECTORS, Layout.of(problem)
         return vectors * 8 * layout.height * self._first_rank(problem, layout)

@@ -272,7 +272,7 @@ def _inverse(problem: Problem) -> Callable[[Array], Array] | None:
 
 def max_rank(problem: Problem) -> int:
     """More columns than some solution has, and than a local but not global minimum can have."""
-    rows = total_rows(zeros_of(problem.A)) + problem.f.M.size
+    rows = total_rows(zeros_of(problem.A)) + total_rows(zeros_of(problem.f.M))
     return ceil(sqrt(2 * rows)) + 2
 
 

@@ -1,0 +1,114 @@
+"""The method, the tolerance and the size of the sketch of a solve on many ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from condal.distributed.diffraction import ReplicatedHermitian
+from condal.errors import ProblemError
+from condal.methods.cgal import CGAL
+from condal.methods.lowrank.factored import surface_of
+from condal.methods.lowrank.method import MAX_BYTES, SWEEP_VECTORS, LowRankCGAL
+from condal.methods.lowrank.rounds import first_rank
+from condal.methods.rules import Corrective, LineSearch, Smoothed
+from condal.problem import Problem
+
+RANK, TOL = 10, 1e-1  # of CGAL where the diagonal is all that is constrained
+ENTRY_RANK, ENTRY_TOL = 40, 1e-2  # of CGAL for other entries: a lost part of x makes it infeasible
+LOW_RANK_TOL = 1e-3
+NAMES = "condal.CGAL(), without Corrective() and Smoothed(), or condal.methods.LowRankCGAL()"
+
+
+def chosen_method(
+    problem: Problem, method: Any, tol: float | None
+) -> tuple[CGAL | LowRankCGAL, float]:
+    """Return the method, chosen where none is given, and the tolerance of a solve.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    method : Method or None
+        The method that was asked for.
+    tol : float or None
+        The tolerance that was asked for.
+
+    Returns
+    -------
+    method : CGAL or LowRankCGAL
+        The method.
+    tol : float
+        The tolerance.
+    """
+    automatic = method is None
+    if automatic:
+        method = LowRankCGAL() if _suits_low_rank(problem) else _cgal(problem)
+    lowrank = isinstance(method, LowRankCGAL)
+    if tol is None:
+        tol = LOW_RANK_TOL if lowrank else TOL if _only_diagonal(problem) else ENTRY_TOL
+    return LowRankCGAL(aim=tol) if automatic and lowrank and tol > 0 else method, tol
+
+
+def default_rank(problem: Problem) -> int:
+    """Return the rank of the sketch where none is given.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+
+    Returns
+    -------
+    int
+        The number of columns.
+    """
+    return RANK if _only_diagonal(problem) else ENTRY_RANK
+
+
+def _only_diagonal(problem: Problem) -> bool:
+    return problem.A.diagonal_rows is not None
+
+
+def _cgal(problem: Problem) -> CGAL:
+    return CGAL() if _only_diagonal(problem) else CGAL(eta=LineSearch())
+
+
+def _suits_low_rank(problem: Problem) -> bool:
+    """Whether the rows of a factor can keep all constraints, and it fits into memory; or every
+    rank has all of x."""
+    if isinstance(problem.X, ReplicatedHermitian):
+        return True
+    if surface_of(problem)[1] is None:
+        return False
+    X: Any = problem.X
+    rows = -(-X.n // X.team.size)
+    return SWEEP_VECTORS * 8 * rows * first_rank(problem, X.n, None) <= MAX_BYTES
+
+
+def reason(method: CGAL | LowRankCGAL, problem: Problem) -> str:
+    """Return why the method was chosen."""
+    if isinstance(problem.X, ReplicatedHermitian):
+        return "f is smooth in a factor of x, and a solution of rank 1 is expected"
+    if isinstance(method, LowRankCGAL):
+        return "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
+    return "it takes any problem and needs only the oracle of its domain"
+
+
+def require_supported(method: Any, problem: Problem, checkpoint: Any) -> None:
+    """Raise ProblemError unless ranks can share the method: its x is a factor or a sketch."""
+    if isinstance(problem.X, ReplicatedHermitian):
+        if checkpoint is not None:
+            raise ProblemError(
+                "phase retrieval on ranks has no checkpoints, which hold rows of x: leave out "
+                "checkpoint="
+            )
+        if isinstance(method, CGAL):
+            raise ProblemError(
+                "phase retrieval on ranks is solved by condal.methods.LowRankCGAL(), as every rank "
+                f"has all of x; got {method!r}"
+            )
+    if method is None or isinstance(method, LowRankCGAL):
+        return
+    keeps_more = not isinstance(method, CGAL) or isinstance(method.eta, Corrective)
+    if keeps_more or isinstance(method.sigma, Smoothed):
+        raise ProblemError(f"condal.distributed.solve takes {NAMES}; got {method!r}")

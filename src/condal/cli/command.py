@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -18,7 +18,7 @@ JOINING_HYPHEN = "\u2011"  # at which no line is broken
 class _UnbrokenNames(click.HelpFormatter):
     """Help that breaks no line within a name such as primal-dual."""
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **options: Any) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], *args: Any, **options: Any) -> None:
         joined = [(first, second.replace("-", JOINING_HYPHEN)) for first, second in rows]
         super().write_dl(joined, *args, **options)
 

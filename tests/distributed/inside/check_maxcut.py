@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -156,8 +158,11 @@ def test_limits_and_callbacks_are_those_of_the_first(method, team, W):
         model, method, tol=1e-9, max_iters=4, callback=Interrupting(team.rank)
     )
     assert (halted.status, halted.iterations) == (condal.Status.INTERRUPTED, 2)
-    short = distributed.solve(model, method, tol=0.0, max_seconds=0.5 if team.rank == 0 else 1e6)
-    assert short.status is condal.Status.MAX_SECONDS
+    limit = 0.1 if team.rank == 0 else 1e6
+    late = distributed.solve(
+        model, method, tol=0.0, max_seconds=limit, callback=lambda row: time.sleep(0.2)
+    )
+    assert late.status is condal.Status.MAX_SECONDS
 
 
 def test_a_checkpoint_on_one_rank_alone_is_refused_by_all(team, W, shared):

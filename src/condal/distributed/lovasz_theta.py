@@ -116,8 +116,8 @@ class DistributedTheta:
                 if size > most:
                     best, most = taken, size
             begin, _ = self.team.range(self.n)
-            found = self.team.comm.gather(begin + np.flatnonzero(best), root=0)
-            vertices = np.concatenate(found or [np.zeros(0, dtype=np.int64)])
+            gathered = self.team.comm.gather(begin + np.flatnonzero(best), root=0)
+            vertices = np.concatenate(gathered or [np.zeros(0, dtype=np.int64)])
             return StableSet(max(most, 0), float(result.bound), vertices)
 
     def _greedy(self, scores: Array) -> Any:

@@ -211,7 +211,7 @@ def test_copied_neighbours_give_the_same_bits(graph, single, monkeypatch):
 
 
 def _recut(blocks):
-    """The same blocks with the columns of C as they are, instead of copies of neighbours."""
+    """Return the blocks with products that read R directly, without copies of its rows."""
     n = max(block.rows.stop for colour in blocks for block in colour)
     return tuple(
         tuple(

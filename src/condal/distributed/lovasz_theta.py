@@ -171,12 +171,12 @@ def theta(block: Any, team: Team | None = None) -> DistributedTheta:
 
 
 def read_theta(file: PathLike, team: Team | None = None) -> DistributedTheta:
-    """Read a graph, of which each rank reads a part, and build its theta model.
+    """Read this rank's rows from a folder of shards and build the theta model of the graph.
 
     Parameters
     ----------
     file : str or os.PathLike
-        A file that `condal.distributed.read_max_cut` reads; weights are ignored.
+        The folder that `condal convert` made; weights are ignored.
     team : Team, optional
         The ranks; by default all.
 

@@ -80,7 +80,7 @@ def test_every_sweep_descends_and_keeps_the_lengths(graph, omega, monkeypatch):
     sweeps, R = sweeps_of(C, squares, monkeypatch), factor(n, squares)
     for _ in range(5):
         before = np.vdot(R, C @ R)
-        R = sweeps.relaxed(R, sweeps=1, omega=omega, single=False)
+        R, _ = sweeps.relaxed(R, sweeps=1, omega=omega, single=False)
         np.testing.assert_allclose((R**2).sum(axis=1), squares)
         assert np.vdot(R, C @ R) <= before + 1e-12 * abs(before)
 
@@ -96,15 +96,14 @@ def test_a_sweep_without_relaxation_is_that_of_the_rows_one_by_one(graph, monkey
         pull = joined[i] @ expected
         if pull.any():
             expected[i] = -np.sqrt(squares[i]) * pull / np.linalg.norm(pull)
-    np.testing.assert_allclose(
-        sweeps.relaxed(R, sweeps=1, omega=1.0, single=False), expected, atol=1e-10
-    )
+    swept, _ = sweeps.relaxed(R, sweeps=1, omega=1.0, single=False)
+    np.testing.assert_allclose(swept, expected, atol=1e-10)
 
 
 def test_sweeps_reach_a_point_without_a_gradient(monkeypatch):
     C, squares = weighted(GRAPHS["random"]), np.ones(300)
     sweeps, R = sweeps_of(C, squares, monkeypatch), factor(300, squares, rank=12)
-    R = sweeps.relaxed(R, sweeps=500, omega=1.9, single=False)
+    R, _ = sweeps.relaxed(R, sweeps=500, omega=1.9, single=False)
     V = C @ R
     gradient = V - (V * R).sum(axis=1)[:, None] * R
     assert np.linalg.norm(gradient) <= 1e-6 * np.linalg.norm(V)
@@ -116,10 +115,38 @@ def test_a_row_that_nothing_pulls_stays():
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, -1.0]])
 
 
+@pytest.mark.parametrize("omega", [1.0, 1.9])
+def test_a_move_tells_the_pull_along_and_across_the_rows_before_it(omega):
+    rows = factor(20, np.ones(20))
+    before, pull = rows.copy(), rng.standard_normal(rows.shape)
+    along, across = move_rows(rows, pull.copy(), omega)
+    best = -pull / np.linalg.norm(pull, axis=1, keepdims=True)
+    moved = before + omega * (best - before)
+    np.testing.assert_allclose(rows, moved / np.linalg.norm(moved, axis=1, keepdims=True))
+    np.testing.assert_allclose(along, (before * pull).sum(axis=1))
+    np.testing.assert_allclose(across, ((pull - along[:, None] * before) ** 2).sum(axis=1))
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("name", ["random", "torus"])
+def test_sweeps_end_near_the_residual_that_is_asked_for(name, single, monkeypatch):
+    C, n = weighted(GRAPHS[name]), GRAPHS[name].shape[0]
+    C = Symmetric(n, sparse=C.sparse, diagonal=rng.uniform(-1.0, 1.0, n))
+    squares = rng.uniform(0.5, 2.0, n)
+    sweeps, R = sweeps_of(C, squares, monkeypatch), factor(n, squares, rank=12)
+    for until in (1e-2, 1e-3):
+        R, done = sweeps.relaxed(R, sweeps=500, omega=1.7, single=single, until=until)
+        V = C @ R
+        gradient = V - ((V * R).sum(axis=1) / squares)[:, None] * R
+        residual = np.linalg.norm(gradient) * np.linalg.norm(R) / abs(np.vdot(R, V))
+        assert done < 500
+        assert 0.3 * until <= residual <= 1.5 * until
+
+
 def test_single_precision_goes_the_same_way(monkeypatch):
     C, squares = weighted(GRAPHS["torus"]), np.ones(300)
     sweeps, R = sweeps_of(C, squares, monkeypatch), factor(300, squares)
-    double, single = (sweeps.relaxed(R, sweeps=3, omega=1.9, single=s) for s in (False, True))
+    double, single = (sweeps.relaxed(R, sweeps=3, omega=1.9, single=s)[0] for s in (False, True))
     assert single.dtype == np.float64
     assert 0.0 < np.abs(single - double).max() <= 1e-4
 
@@ -150,7 +177,7 @@ def test_a_large_graph_is_ordered_and_swept_all_the_same(monkeypatch):
     C, squares = weighted(GRAPHS["random"]), rng.uniform(0.5, 2.0, 300)
     sweeps, R = sweeps_of(C, squares, monkeypatch), factor(300, squares)
     np.testing.assert_array_equal(np.sort(sweeps.order), np.arange(300))
-    swept = sweeps.relaxed(R, sweeps=3, omega=1.5, single=False)
+    swept, _ = sweeps.relaxed(R, sweeps=3, omega=1.5, single=False)
     np.testing.assert_allclose((swept**2).sum(axis=1), squares)
     assert np.vdot(swept, C @ swept) < np.vdot(R, C @ R)
 
@@ -175,7 +202,7 @@ def test_complex_rows_are_swept_as_pairs_of_real_ones(graph, omega, monkeypatch)
     joined = H.toarray() - np.diag(H.diagonal())
     for _ in range(3):
         before = np.vdot(Z, H @ Z).real
-        swept = sweeps.relaxed(real_vectors(Z), sweeps=1, omega=omega, single=False)
+        swept, _ = sweeps.relaxed(real_vectors(Z), sweeps=1, omega=omega, single=False)
         expected = Z.copy()
         for i in sweeps.order:
             pull = joined[i] @ expected
@@ -205,9 +232,11 @@ def test_copied_neighbours_give_the_same_bits(graph, single, monkeypatch):
     R = factor(n, np.ones(n))
     monkeypatch.setattr(relaxation, "MIN_REORDERED_SIDE", 1)
     copied = sweeps_of(C, np.ones(n), monkeypatch)
-    direct = replace(copied, blocks={d: _recut(blocks) for d, blocks in copied.blocks.items()})
-    expected = direct.relaxed(R, sweeps=3, omega=1.9, single=single)
-    np.testing.assert_array_equal(copied.relaxed(R, sweeps=3, omega=1.9, single=single), expected)
+    dtype = np.float32 if single else np.float64
+    direct = replace(copied, blocks={dtype: _recut(copied.blocks[dtype])})
+    expected, _ = direct.relaxed(R, sweeps=3, omega=1.9, single=single)
+    swept, _ = copied.relaxed(R, sweeps=3, omega=1.9, single=single)
+    np.testing.assert_array_equal(swept, expected)
 
 
 def _recut(blocks):

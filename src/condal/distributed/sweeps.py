@@ -17,15 +17,14 @@ import scipy.sparse as sp
 from condal.distributed.colouring import colouring
 from condal.distributed.halo import Exchange
 from condal.distributed.sharded_array import ShardedArray
-from condal.linalg.blocked import block_slices
+from condal.linalg.blocked import aligned_empty, block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.work import PRODUCT_FLOPS, add_work
 from condal.methods.projection.relaxation import (
     MIN_COLOUR_ENTRIES,
-    PRECISIONS,
-    Block,
-    blocks_of,
+    BlocksByPrecision,
+    SweepResidual,
     move_rows,
     row_sizes,
 )
@@ -37,11 +36,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Colour:
-    """One colour: the rows of this rank, their blocks in double and in single precision, and the
-    rows of the halo with their exchange."""
+    """One colour: the rows of this rank, and the rows of the halo with their exchange."""
 
     rows: slice
-    blocks: dict[Any, tuple[Block, ...]]
     halo: slice
     exchange: Exchange
 
@@ -56,8 +53,10 @@ class DistributedSweeps:
 
     order: Indices
     colours: tuple[Colour, ...]
+    blocks: BlocksByPrecision
     lengths: Array
     entries: int
+    constant: float
     halo: int
 
     @classmethod
@@ -65,7 +64,7 @@ class DistributedSweeps:
         """Return the sweeps of C; None if its graph has many colours for its size."""
         team, rows = C.team, C.own.shape[0]
         lengths = C.halo(np.sqrt(squares.local))
-        graph = _joined(C, lengths)
+        graph, constant = _joined(C, lengths)
         total = int(team.sum(float(graph.nnz)))
         colour = colouring(graph, C.halo, team, most=1 + total // MIN_COLOUR_ENTRIES)
         if colour is None:
@@ -77,33 +76,38 @@ class DistributedSweeps:
         begins = np.array([team.range(C.n, rank)[0] for rank in range(team.size)])
         owners = np.searchsorted(begins, C.halo.columns[rows:], side="right")
         others = np.lexsort((place[rows:], owners, colour[rows:]))
-        colours = _colours(C, graph, colour, order, others)
-        return cls(order, colours, lengths[:rows][order][:, None], graph.nnz, others.size)
+        colours, blocks = _colours(C, graph, colour, order, others)
+        lengths = lengths[:rows][order][:, None]
+        return cls(order, colours, blocks, lengths, graph.nnz, constant, others.size)
 
-    def relaxed(self, R: Any, *, sweeps: int, omega: float, single: bool) -> ShardedArray:
-        """Return R after some sweeps, none of which increases <C, R R'>; see `Sweeps.relaxed`."""
+    def relaxed(
+        self, R: Any, *, sweeps: int, omega: float, single: bool, until: float = 0.0
+    ) -> tuple[ShardedArray, int]:
+        """Return R after sweeps, none of which increases <C, R R'>; see `Sweeps.relaxed`."""
         dtype: Any = np.float32 if single else np.float64
         own, width = R.local.shape
-        unit: Array = np.empty((own + self.halo, width), dtype)
+        unit = aligned_empty((own + self.halo, width), dtype)
         for rows in block_slices(own, width):
             unit[rows] = R.local[self.order[rows]] / self.lengths[rows]
         for colour in self.colours:
             self._fetch(unit, colour)
-        add_work(sweeps * PRODUCT_FLOPS * self.entries * width)
         memory = threading.local()
+        residual = SweepResidual(self.lengths, self.constant, R.team.sums)
         for _ in range(sweeps):
             check_cancelled()
-            for colour in self.colours:
-                for block in colour.blocks[dtype]:
-                    move_rows(unit[block.rows], block.pull(unit, memory), omega)
+            add_work(PRODUCT_FLOPS * self.entries * width)
+            for colour, blocks in zip(self.colours, self.blocks[dtype], strict=True):
+                for block in blocks:
+                    rows, pull = block.rows, block.pull(unit, memory)
+                    residual.pulls[:, rows] = move_rows(unit[rows], pull, omega)
                 self._fetch(unit, colour)
-            if time_is_up():
+            if residual.after() <= until or time_is_up():
                 break
         out = np.empty((own, width))
         for rows in block_slices(own, width):
             double = unit[rows].astype(np.float64)
             out[self.order[rows]] = double * (self.lengths[rows] / row_sizes(double))
-        return ShardedArray(out, R.team)
+        return ShardedArray(out, R.team), residual.sweeps
 
     def _fetch(self, unit: Array, colour: Colour) -> None:
         """Write the rows of a colour that other ranks have moved to the halo."""
@@ -112,15 +116,19 @@ class DistributedSweeps:
         colour.exchange(unit[:own], unit[halo])
 
 
-def _joined(C: ShardedRows, lengths: Array) -> Any:
-    """The entries of C off the diagonal, for rows of length 1, relative to the largest."""
+def _joined(C: ShardedRows, lengths: Array) -> tuple[Any, float]:
+    """The entries of C off the diagonal, for rows of length 1, and what the diagonal adds to the
+    objective, relative to the largest entry."""
     own, rows = C.own, C.own.shape[0]
     row = np.repeat(np.arange(rows), np.diff(own.indptr))
     off = (row != own.indices) & (own.data != 0.0)
     weights = C.factor * own.data[off] * lengths[row[off]] * lengths[own.indices[off]]
     largest = C.team.largest(float(np.abs(weights).max(initial=0.0))) or 1.0
     places = (row[off], own.indices[off])
-    return sp.csr_array((weights / largest, places), shape=own.shape)
+    diagonal = row == own.indices
+    constant = C.factor * float(own.data[diagonal] @ np.square(lengths[row[diagonal]]))
+    joined = sp.csr_array((weights / largest, places), shape=own.shape)
+    return joined, C.team.sum(constant) / largest
 
 
 def _with_halo_order(graph: Any) -> Indices:
@@ -136,8 +144,8 @@ def _with_halo_order(graph: Any) -> Indices:
 
 def _colours(
     C: ShardedRows, graph: Any, colour: Indices, order: Indices, others: Indices
-) -> tuple[Colour, ...]:
-    """The colours in turn, in the order of the rows of this rank and of its halo."""
+) -> tuple[tuple[Colour, ...], BlocksByPrecision]:
+    """The colours in turn, in the order of the rows of this rank and of its halo, and blocks."""
     team, rows = C.team, order.size
     place = np.empty(colour.size, dtype=graph.indices.dtype)
     place[order] = np.arange(rows)
@@ -147,11 +155,9 @@ def _colours(
     count = int(team.largest(float(colour.max(initial=-1)))) + 1
     ends = [np.searchsorted(colour[some], np.arange(count + 1)) for some in (order, rows + others)]
     own, halos = [[slice(int(a), int(b)) for a, b in pairwise(end)] for end in ends]
-    blocks = {dtype: blocks_of(entries.astype(dtype), own) for dtype in PRECISIONS}
     colours = []
     for c, halo in enumerate(halos):
         wanted = C.halo.columns[rows + others[halo]]
         exchange = Exchange(wanted, C.n, team, places=place[:rows])
-        cut = {dtype: blocks[dtype][c] for dtype in PRECISIONS}
-        colours.append(Colour(own[c], cut, halo, exchange))
-    return tuple(colours)
+        colours.append(Colour(own[c], halo, exchange))
+    return tuple(colours), BlocksByPrecision(entries, own)

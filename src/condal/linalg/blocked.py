@@ -16,12 +16,24 @@ import scipy.sparse as sp
 from condal.linalg.points import Array
 
 BLOCK_LENGTH = 2**14  # a few vectors of this length stay in the cache between steps
+CACHE_LINE = 64  # bytes
 
 
 def block_slices(size: int, width: int = 1) -> list[slice]:
     """Split 0..size, rows of `width` numbers each, into blocks of about BLOCK_LENGTH numbers."""
     step = max(1, BLOCK_LENGTH // max(1, width))
     return [slice(begin, min(begin + step, size)) for begin in range(0, size, step)]
+
+
+def aligned_empty(shape: tuple[int, int], dtype: Any) -> Array:
+    """Return an array without values that begins with a cache line.
+
+    Rows of whole lines then touch no line of another row. NumPy begins 16 bytes after one.
+    """
+    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    memory = np.empty(size + CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
+    return memory[first : first + size].view(dtype).reshape(shape)
 
 
 def split_in_blocks(

@@ -52,7 +52,7 @@ class LowRankCGAL:
     ----------
     rank : int or None
         The initial number of columns; None for :math:`4 \log n + n^{1/4}`, from 50,000 rows on
-        rounded down to a multiple of 8.
+        rounded down to a multiple of 16.
     lam : float
         The initial penalty, on the normalised problem.
     seed : int

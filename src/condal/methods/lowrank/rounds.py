@@ -48,7 +48,7 @@ FRUITLESS = 0.01  # of the promised descent: less means that new columns did not
 FRESH_STEPS = 4
 SETTLED = 1e-2  # of the target: a residual that new columns reach and no saddle does
 SWEEPS = 10  # per iteration,
-MAX_SWEEPS = 40  # at most: the first, and those that the target likely takes
+MAX_SWEEPS = 60  # at most: the first, and those that the target likely takes
 SINGLE_RESIDUAL = 1e-3  # residual above which single precision is enough
 SWEEP_PATIENCE = 100  # iterations in which sweeps halve the residual, or the trust region follows
 PENALTY_FACTOR, MIN_DECREASE = 4, 0.3  # lam grows where infeasibility falls by less
@@ -124,8 +124,13 @@ class Rounds:
         assert self.carry.omega is not None
         function, R, before = self.point.function, self.point.R, residual_of(self.point)
         del self.point  # its gradient is as large as R, and memory is short where n is large
-        single, sweeps = before > SINGLE_RESIDUAL, _likely_sweeps(self.carry, before)
-        R = self.sweeps.relaxed(R, sweeps=sweeps, omega=self.carry.omega, single=single)
+        R, sweeps = self.sweeps.relaxed(
+            R,
+            sweeps=_likely_sweeps(self.carry, before),
+            omega=self.carry.omega,
+            single=before > SINGLE_RESIDUAL,
+            until=self.carry.target,
+        )
         if k % CUT_EVERY == 0 and before <= CUT_RESIDUAL:
             R = function.geometry.on(_cut(R, CUT))
         self.point = function.at(R)
@@ -280,7 +285,7 @@ def first_rank(problem: Problem, n: int, given: int | None) -> int:
     """Return the rank to begin with: `given`, the expected one, or 4 log n + n^(1/4), which was
     measured to be rather too many; at most the largest rank needed."""
     rank = ceil(4 * log(n) + n**0.25)
-    rank = rank // 8 * 8 if n >= MIN_REORDERED_SIDE else rank  # whole cache lines per row
+    rank = rank // 16 * 16 if n >= MIN_REORDERED_SIDE else rank  # whole cache lines per row
     return min(n, max_rank(problem), given or problem.rank or rank)
 
 

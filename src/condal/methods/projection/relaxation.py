@@ -10,7 +10,7 @@ omega < 2 still descends, and turns a linear rate into about its square root (Yo
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.blocked import block_slices
+from condal.linalg.blocked import aligned_empty, block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import row_entries, split_rows
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
@@ -28,7 +28,7 @@ from condal.runtime.cancellation import check_cancelled, time_is_up
 
 FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
-PRECISIONS: tuple[Any, ...] = (np.float64, np.float32)
+TINY = 1e-300
 MIN_COLOUR_ENTRIES = 1000  # of C per colour, on average: with fewer, calls dominate
 
 
@@ -60,7 +60,7 @@ class Block:
             return np.asarray(self.joined @ whole)
         shape = self.neighbours.size, whole.shape[1]
         if len(getattr(memory, "rows", ())) < shape[0]:
-            memory.rows = np.empty(shape, whole.dtype)
+            memory.rows = aligned_empty(shape, whole.dtype)
         read = memory.rows[: shape[0]]
         np.take(whole, self.neighbours, axis=0, out=read, mode="clip")  # "raise" copies twice
         return np.asarray(self.joined @ read)
@@ -76,13 +76,15 @@ class Sweeps:
     It works on rows of length 1 in the order of the colours: `order` sorts the rows of R, and their
     `lengths` become part of C. `blocks` are the rows of this C for each colour, without the
     diagonal, in double and in single precision. They are split into blocks of rows that stay in the
-    cache while they move. As in `UnitRows`, R_i may be several rows of R.
+    cache while they move. `constant` is what the diagonal adds to <C, R R'>, in the scale of the
+    blocks. As in `UnitRows`, R_i may be several rows of R.
     """
 
     order: Indices
-    blocks: dict[Any, Colours]
+    blocks: BlocksByPrecision
     lengths: Array
     entries: int
+    constant: float
 
     @classmethod
     def of(cls, C: Symmetric, squares: Array) -> Sweeps | None:
@@ -104,7 +106,9 @@ class Sweeps:
             return None  # the term of R_i is then not a multiple of R_i
         weights = stored.data[off] * lengths[i[off]] * lengths[j[off]]
         places = (stored.row[off], stored.col[off])
-        joined = sp.csr_array((weights / _largest(weights), places), stored.shape)
+        largest = _largest(weights)
+        joined = sp.csr_array((weights / largest, places), stored.shape)
+        constant = float(stored.data[~off] @ squares[i[~off]]) / largest
         ones = np.ones(weights.size)
         graph = joined if each == 1 else sp.csr_array((ones, (i[off], j[off])), 2 * squares.shape)
         colours = colouring(graph, most=1 + joined.nnz // MIN_COLOUR_ENTRIES)
@@ -121,60 +125,110 @@ class Sweeps:
         joined.sort_indices()
         ends = np.cumsum([len(colour) for colour in colours])
         rows = [slice(end - len(c), end) for end, c in zip(ends, colours, strict=True)]
-        blocks = {dtype: blocks_of(joined.astype(dtype), rows, each) for dtype in PRECISIONS}
-        return cls(order, blocks, lengths[order][:, None], joined.nnz)
+        blocks = BlocksByPrecision(joined, rows, each)
+        return cls(order, blocks, lengths[order][:, None], joined.nnz, constant)
 
-    def relaxed(self, R: Array, *, sweeps: int, omega: float, single: bool) -> Array:
-        """Return R after some sweeps, none of which increases <C, R R'>.
+    def relaxed(
+        self, R: Array, *, sweeps: int, omega: float, single: bool, until: float = 0.0
+    ) -> tuple[Array, int]:
+        """Return R after sweeps, none of which increases <C, R R'>, and how many there were.
 
-        In single precision they move half as much memory, which dominates the time.
+        They end after `sweeps`, or before where the relative residual is likely at most `until`.
+        The rows of R have their lengths. In single precision they move half as much memory, which
+        dominates the time.
         """
         dtype: Any = np.float32 if single else np.float64
         shape = R.shape
         R = R.reshape(self.order.size, -1)
-        unit: Array = np.empty(R.shape, dtype)
+        unit = aligned_empty(R.shape, dtype)
         for rows in block_slices(*R.shape):
             unit[rows] = R[self.order[rows]] / self.lengths[rows]
-        whole = unit.reshape(shape)
-        add_work(sweeps * PRODUCT_FLOPS * self.entries * (whole.size // len(whole)))
-
-        memory = threading.local()
+        whole, memory = unit.reshape(shape), threading.local()
+        residual = SweepResidual(self.lengths, self.constant)
 
         def move(block: Block) -> None:
-            move_rows(unit[block.rows], block.pull(whole, memory).reshape(-1, unit.shape[1]), omega)
+            rows, pull = block.rows, block.pull(whole, memory).reshape(-1, unit.shape[1])
+            residual.pulls[:, rows] = move_rows(unit[rows], pull, omega)
 
         for _ in range(sweeps):
             check_cancelled()
+            add_work(PRODUCT_FLOPS * self.entries * (whole.size // len(whole)))
             for colour in self.blocks[dtype]:
                 for_each(move, colour, rows=len(whole))
-            if time_is_up():
+            if residual.after() <= until or time_is_up():
                 break
         out = np.empty(R.shape)
         for rows in block_slices(*R.shape):
             double = unit[rows].astype(np.float64)
             out[self.order[rows]] = double * (self.lengths[rows] / row_sizes(double))
-        return out.reshape(shape)
+        return out.reshape(shape), residual.sweeps
 
 
-def blocks_of(joined: Any, colours: Sequence[slice], each: int = 1) -> Colours:
-    """Return the blocks of the rows of each colour."""
-    before = joined.indptr[::each]
-    return tuple(
-        tuple(Block.of(joined, rows, each) for rows in split_rows(c.start, c.stop, before))
-        for c in colours
-    )
+class SweepResidual:
+    """The residual that a sweep meets: a product that measures it takes longer than some sweeps.
+
+    `pulls` has two numbers of each row as it was before its move: the part of its pull along the
+    row, and the square of the part across, which is the gradient. `total` sums over all ranks, and
+    `sweeps` counts.
+    """
+
+    def __init__(
+        self, lengths: Array, constant: float, total: Callable[[Array], Array] = np.asarray
+    ) -> None:
+        self.pulls, self.sweeps = np.zeros((2, len(lengths))), 0
+        squares = np.square(lengths[:, 0])
+        self._inverse, self._constant, self._total = 1.0 / squares, constant, total
+        self._size = float(total(squares.sum()[None])[0])
+        self._met: float | None = None
+
+    def after(self) -> float:
+        """End a sweep; return the likely residual after it, relative to the objective.
+
+        A sweep reduces what it meets by about as much as it met less than the sweep before.
+        """
+        self.sweeps += 1
+        along, across = self.pulls
+        value, squares = map(float, self._total(np.array([along.sum(), across @ self._inverse])))
+        met = sqrt(squares * self._size) / max(abs(value + self._constant), TINY)
+        before, self._met = self._met, met
+        return met * min(1.0, met / before) if before else met
 
 
-def move_rows(rows: Array, pull: Array, omega: float) -> None:
-    """rows <- rows + omega (best - rows), scaled to length 1; the best rows oppose the pull."""
-    size, kept = row_sizes(pull), np.array(1.0 - omega, rows.dtype)
-    if not size.all():  # a row without neighbours does not move
-        kept = np.where(size > 0.0, kept, kept.dtype.type(1.0))
-        size = np.where(size > 0.0, size, np.inf)
-    pull *= -omega / size
-    rows *= kept
+class BlocksByPrecision(dict[Any, Colours]):
+    """The blocks of the rows of each colour, by the type of their numbers, built when asked for."""
+
+    def __init__(self, joined: Any, colours: Sequence[slice], each: int = 1) -> None:
+        super().__init__()
+        self._joined, self._colours, self._each = joined, colours, each
+
+    def __missing__(self, dtype: Any) -> Colours:
+        joined, each = self._joined.astype(dtype), self._each
+        before = joined.indptr[::each]
+        self[dtype] = tuple(
+            tuple(Block.of(joined, rows, each) for rows in split_rows(c.start, c.stop, before))
+            for c in self._colours
+        )
+        return self[dtype]
+
+
+def move_rows(rows: Array, pull: Array, omega: float) -> tuple[Array, Array]:
+    """rows <- rows + omega (best - rows), scaled to length 1; the best rows oppose the pull.
+
+    The rows have length 1. Return the part of the pull along each row, and the square of the part
+    across it, before the move.
+    """
+    along, squares = np.einsum("ij,ij->i", rows, pull), np.einsum("ij,ij->i", pull, pull)
+    size = np.sqrt(squares)
+    stays = size == 0.0  # a row without neighbours
+    size[stays] = 1.0
+    # The length of rows + omega (best - rows), as <best, rows> = -along / size.
+    length = np.sqrt(1.0 + 2.0 * omega * (omega - 1.0) * (1.0 + along / size))
+    kept = (1.0 - omega) / length
+    kept[stays] = 1.0
+    pull *= (-omega / (size * length))[:, None]
+    rows *= kept[:, None]
     rows += pull
-    rows /= row_sizes(rows)
+    return along, np.maximum(squares - np.square(along), 0.0)
 
 
 def row_sizes(rows: Array) -> Array:

@@ -2,7 +2,8 @@
 
     solving.py WHAT FOLDER GRAPH ITERATIONS [KILLED WHEN]
 
-WHAT is max-cut by CGAL, "cgal", or by the low-rank method, "lowrank", or "theta".
+WHAT is max-cut by CGAL, "cgal", or by the low-rank method, "lowrank", or theta by CGAL, "theta", or
+by sweeps over vectors on spheres, "spheres".
 
 A folder that is there is gone on from. The rank KILLED kills itself when it comes to write the
 checkpoint of the 6th iteration: before its own part, after it, before the manifest, or after it.
@@ -46,7 +47,7 @@ def dying(function, when: str):
 def main() -> None:
     what, where, graph, iterations, *killed = sys.argv[1:]
     team, method = distributed.Team(), "cgal-ls" if what == "theta" else what
-    read = distributed.read_theta if what == "theta" else distributed.read_max_cut
+    read = distributed.read_theta if what in ("theta", "spheres") else distributed.read_max_cut
     model = read(graph, team)
     if killed and team.rank == int(killed[0]):
         when, name = killed[1].split()

@@ -16,6 +16,8 @@ pytestmark = ranks.needed
 
 SOLVING = Path(__file__).parent / "solving.py"
 ITERATIONS = 25
+# The oracle of sweeps over spheres is as exact as the gap asks for: rounding moves the bound.
+BOUND_ERROR = {"spheres": 1e-4}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +34,8 @@ def graph(tmp_path_factory):
 def alone(graph, tmp_path_factory):
     """What solves that nobody disturbs come to."""
     folder = tmp_path_factory.mktemp("alone")
-    return {what: solved(2, what, folder / what, graph) for what in ("cgal", "lowrank", "theta")}
+    kinds = ("cgal", "lowrank", "theta", "spheres")
+    return {what: solved(2, what, folder / what, graph) for what in kinds}
 
 
 def solved(count: int, *words: object) -> dict[str, object]:
@@ -50,6 +53,8 @@ def solved(count: int, *words: object) -> dict[str, object]:
         ("lowrank", 0, "before put", 1),
         ("lowrank", 2, "before write_part", 4),
         ("theta", 1, "after write_part", 2),
+        ("spheres", 0, "before put", 1),
+        ("spheres", 1, "after write_part", 4),
     ],
 )
 def test_a_solve_goes_on_where_a_rank_was_killed(what, killed, when, then, graph, alone, tmp_path):
@@ -60,4 +65,4 @@ def test_a_solve_goes_on_where_a_rank_was_killed(what, killed, when, then, graph
     resumed, whole = solved(then, what, folder, graph), alone[what]
     assert (resumed["k"], resumed["status"]) == (whole["k"], whole["status"])
     assert resumed["objective"] == pytest.approx(whole["objective"], rel=1e-6)
-    assert resumed["bound"] == pytest.approx(whole["bound"], rel=1e-6)
+    assert resumed["bound"] == pytest.approx(whole["bound"], rel=BOUND_ERROR.get(what, 1e-6))

@@ -16,6 +16,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods import LowRankNewton, SphereSweeps
 from condal.methods.choice import choices
 from condal.methods.spheres.forms import FixedDiagonal, ZeroEntries, form_of
+from condal.methods.spheres.pairs import WholePairs
 from condal.methods.spheres.program import VectorProgram, first_rank
 from condal.methods.spheres.sweeps import PairSweeps
 
@@ -49,7 +50,7 @@ def program(n=25, m=60, centre=0.5):
     bounds = (np.zeros(m), np.zeros(m)) if centre else (lower, lower + rng.uniform(0, 1, m))
     return VectorProgram(
         n,
-        (i[chosen], j[chosen]),
+        WholePairs(n, i[chosen], j[chosen]),
         np.zeros(m) if centre else rng.standard_normal(m),
         *bounds,
         -rng.uniform(0.5, 1.5, n) if centre else np.zeros(n),
@@ -60,7 +61,7 @@ def program(n=25, m=60, centre=0.5):
 
 def augmented(data, R, z, rho):
     """The augmented Lagrangian, up to a constant."""
-    a, b = data.pairs
+    a, b = data.pairs.a, data.pairs.b
     p = np.einsum("ij,ij->i", R[a], R[b])
     r = np.clip(p + z / rho, data.lower, data.upper)
     pairs = 2 * data.cost * p + 2 * z * (p - r) + rho * (p - r) ** 2
@@ -71,7 +72,7 @@ def augmented(data, R, z, rho):
 def test_sweeps_stay_on_the_spheres_and_never_increase_the_augmented_lagrangian(centre):
     data = program(centre=centre)
     sweeps, z = PairSweeps.of(data), rng.standard_normal(60)
-    R = sweeps.sorted_rows(data.random(7, 0), np.float64)
+    R = sweeps.sorted_rows(data.random(7, 0))
     value = augmented(data, sweeps.unsorted_rows(R), z, 3.0)
     for _ in range(30):
         sweeps.relax(R, z, 3.0, sweeps=1, omega=1.9, curvature=1.0)
@@ -82,7 +83,7 @@ def test_sweeps_stay_on_the_spheres_and_never_increase_the_augmented_lagrangian(
         lowered = augmented(data, back, z, 3.0)
         assert lowered <= value + 1e-12 * abs(value)
         value = lowered
-    a, b = data.pairs
+    a, b = data.pairs.a, data.pairs.b
     np.testing.assert_allclose(sweeps.products(R), np.einsum("ij,ij->i", back[a], back[b]))
 
 
@@ -90,12 +91,12 @@ def test_sweeps_stay_on_the_spheres_and_never_increase_the_augmented_lagrangian(
 def test_at_a_minimum_the_multipliers_of_the_spheres_balance_the_gradient(centre):
     data = program(centre=centre)
     sweeps, z, rho = PairSweeps.of(data), 0.1 * rng.standard_normal(60), 0.5
-    R = sweeps.sorted_rows(data.random(9, 0), np.float64)
+    R = sweeps.sorted_rows(data.random(9, 0))
     sweeps.relax(R, z, rho, sweeps=4000, omega=1.5, curvature=1.0)
     back, p = sweeps.unsorted_rows(R), sweeps.products(R)
     w = data.priced(p, z, rho)
     mu = data.multipliers(back, p, w)
-    (a, b), total = data.pairs, data.cost + w
+    a, b, total = data.pairs.a, data.pairs.b, data.cost + w
     Z = sp.coo_array((total, (a, b)), shape=(data.n, data.n)).toarray()
     gradient = (Z + Z.T) @ back
     gradient[:, 0] += 0.5 * data.linear
@@ -109,7 +110,7 @@ def test_a_dual_of_the_vectors_proves_the_same_bound_for_the_original_program():
     problem = weighted()
     form = form_of(problem)
     assert isinstance(form, ZeroEntries)
-    n, (a, b) = 30, form.program.pairs
+    n, a, b = 30, form.program.pairs.a, form.program.pairs.b
     squares = -form.program.linear
     for _ in range(5):
         w = rng.standard_normal(a.size)
@@ -131,7 +132,7 @@ def test_a_feasible_point_of_the_vectors_has_at_least_their_objective():
     """Vectors of a stable set along e: all of them are e, the others 0."""
     problem = weighted()
     form = form_of(problem)
-    chosen, (a, b) = np.zeros(30, dtype=bool), form.program.pairs
+    chosen, a, b = np.zeros(30, dtype=bool), form.program.pairs.a, form.program.pairs.b
     for i in range(30):
         near = np.concatenate([b[a == i], a[b == i]])
         chosen[i] = not chosen[near].any()
@@ -179,7 +180,7 @@ def test_a_warm_start_begins_near_the_solution():
         image = normalised.A(form.point(R.copy()))
         np.testing.assert_allclose(image, normalised.A(exact.x), atol=1e-3)
         z = form.pair_multipliers(exact.x, exact.y)
-        a, b = form.program.pairs
+        a, b = form.program.pairs.a, form.program.pairs.b
         mu = form.program.multipliers(R, np.einsum("ij,ij->i", R[a], R[b]), z)
         y, f = form.dual(R, z, mu), normalised.f
         V = add(f.M.adjoint(f.gradient(np.zeros(1))), normalised.A.adjoint(y))

@@ -151,9 +151,9 @@ def tol_of(context: click.Context, tol: float, kind: str, method: str) -> float:
 
     if context.get_parameter_source("tol") is click.core.ParameterSource.COMMANDLINE:
         return tol
-    if kind != "max-cut":
-        return ENTRY_TOL
-    return LOW_RANK_TOL if method in (registry.AUTOMATIC, "lowrank") else TOL
+    if method in (registry.AUTOMATIC, "lowrank", "spheres"):
+        return LOW_RANK_TOL
+    return TOL if kind == "max-cut" else ENTRY_TOL
 
 
 def _sketch_size(storage: str) -> int | None:

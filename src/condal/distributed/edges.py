@@ -75,6 +75,13 @@ class Edges:
         """Return the symmetric matrix with y_k on both entries of edge k."""
         return self.entries.with_data(self.numbers(y.local)[self.which])
 
+    def shared(self, values: Array) -> ShardedArray:
+        """Return a number per edge, given those of the edges i < j of this rank's rows i, in the
+        order of the edges."""
+        team = self.entries.team
+        first = sum(team.gathered(values.size)[: team.rank])
+        return ShardedArray(_balanced(values, first, self.count, team), team)
+
 
 def _numbers_below(
     rows: Indices, columns: Indices, number: Indices, upper: Any, n: int, team: Team
@@ -108,7 +115,7 @@ def _numbers_below(
     return out
 
 
-def _balanced(own: Indices, first: int, count: int, team: Team) -> Indices:
+def _balanced(own: Any, first: int, count: int, team: Team) -> Any:
     """This rank's share of `count` numbers, of which it has some from number `first` on."""
     ranges = [np.array(team.range(count, rank)) - first for rank in range(team.size)]
     parts = [own[max(begin, 0) : max(end, 0)] for begin, end in ranges]

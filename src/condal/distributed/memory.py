@@ -16,11 +16,15 @@ from condal.errors import ProblemError
 from condal.linalg.eigen import MAX_LOWEST_BYTES
 from condal.methods.lowrank.method import SWEEP_VECTORS, LowRankCGAL
 from condal.methods.lowrank.rounds import first_rank
+from condal.methods.spheres import program as spheres
+from condal.methods.spheres.method import VECTORS as SPHERE_VECTORS
+from condal.methods.spheres.method import SphereSweeps
 from condal.runtime.memory import Bytes, bytes_of, size
 from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES as NUMBER
 
 DATA_COPIES = 4  # of the rows of W, at most: the input, L while it is built, and PETSc's
+SLOT_NUMBERS = 8  # per slot of sweeps, while they are arranged
 ENGINE_BYTES = 50 * 10**6  # of MPI, PETSc and SLEPc, in addition to Python
 
 
@@ -46,9 +50,13 @@ def estimate(
     rows, edges = -(-model.n // team.size), int(team.largest(float(model.block.nnz)))
     halo = min(edges, model.n - rows) if team.size > 1 else 0
     problem = model.problem
-    if isinstance(chosen_method(problem, method, None)[0], LowRankCGAL):
-        columns = first_rank(problem, model.n, getattr(method, "rank", None))
+    chosen, _ = chosen_method(problem, method, None)
+    if isinstance(chosen, LowRankCGAL):
+        columns = first_rank(problem, model.n, chosen.rank)
         return low_rank_bytes(rows, edges + rows, columns, halo)
+    if isinstance(chosen, SphereSweeps):
+        columns = spheres.first_rank(model.n, chosen.rank, chosen.aim)
+        return sphere_bytes(rows, edges, columns, halo)
     R = default_rank(problem) if R is None else R
     return {**bytes_by_part(rows, edges + rows, R), "halo": halo_bytes(halo)}
 
@@ -61,6 +69,22 @@ def low_rank_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str
         **parts,
         "x": SWEEP_VECTORS * NUMBER * rows * columns,
         "oracle": MAX_LOWEST_BYTES + VECTORS * NUMBER * rows,
+        "halo": halo_bytes(halo) + 2 * NUMBER * halo * columns,
+    }
+
+
+def sphere_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, int]:
+    """Return the bytes per part of sweeps over vectors on spheres of some columns.
+
+    The entries are those of the rows of a graph, two for each edge.
+    """
+    parts = bytes_by_part(rows, entries, 1)
+    # The edges have images and duals, and each entry of a row is a slot of the sweeps.
+    return {
+        **parts,
+        "x": SPHERE_VECTORS * NUMBER * rows * columns,
+        "images and duals": IMAGES * NUMBER * entries,
+        "slots": SLOT_NUMBERS * NUMBER * entries,
         "halo": halo_bytes(halo) + 2 * NUMBER * halo * columns,
     }
 

@@ -16,6 +16,7 @@ import numpy as np
 from condal.distributed.edges import Edges
 from condal.distributed.matrix import ShardedTerm
 from condal.distributed.oracle import Slepc
+from condal.distributed.pairs import ShardedPairs
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.domains.spectral import Spectrahedron
@@ -174,6 +175,10 @@ class DistributedEntries:
         assert isinstance(x, LowRank)
         return self.rows * self.edges.read(x.U, x.weights)
 
+    def entry_pairs(self) -> tuple[ShardedPairs, Any]:
+        """Return the edges as pairs of vectors, and the factors of the entries."""
+        return ShardedPairs(self.edges), self.rows
+
     def adjoint(self, y: Any) -> Symmetric:
         return Symmetric(self.n, [ShardedTerm(self.edges.matrix(0.5 * self.rows * y))])
 
@@ -203,6 +208,10 @@ class OnesTerm(Term):
         sums = self.c * v.sum(axis=0)
         image: Array = self.ones * sums if v.ndim == 1 else self.ones[:, None] * sums
         return image if out is None else np.add(out, image, out=out)
+
+    def rank_one(self) -> tuple[float, Array]:
+        """Return c and the vector of ones."""
+        return self.c, self.ones
 
     def add_dense(self, out: Array | None) -> Array:
         raise TypeError("the rows of this matrix are on many ranks: no array holds it")

@@ -100,6 +100,9 @@ class ShardedArray(NDArrayOperatorsMixin):
     def copy(self) -> ShardedArray:
         return self.with_local(self.local.copy())
 
+    def astype(self, dtype: Any, *, copy: bool = True) -> ShardedArray:
+        return self.with_local(self.local.astype(dtype, copy=copy))
+
     def conj(self) -> ShardedArray:
         return self.with_local(self.local.conj())
 

@@ -25,6 +25,7 @@ from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice
 from condal.methods.lowrank.method import LowRankCGAL
 from condal.methods.registry import method_of
+from condal.methods.spheres.method import SphereSweeps
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result
 from condal.runtime.arguments import require_whole
@@ -37,7 +38,7 @@ from condal.types import Storage
 @np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def solve(
     problem: Problem | Model,
-    method: CGAL | LowRankCGAL | str | None = None,
+    method: CGAL | LowRankCGAL | SphereSweeps | str | None = None,
     *,
     R: int | None = None,
     tol: float | None = None,
@@ -59,16 +60,16 @@ def solve(
     ----------
     problem : Problem or Model
         A problem with distributed pieces, such as that of `condal.distributed.max_cut`.
-    method : CGAL, LowRankCGAL or str, optional
-        The method or its name. By default LowRankCGAL where a fixed diagonal is all of A and its
-        vectors fit into memory, as for max-cut, and for phase retrieval, which takes no other; else
-        CGAL, with line search for theta.
+    method : CGAL, LowRankCGAL, SphereSweeps or str, optional
+        The method or its name. Where their vectors fit into memory, by default LowRankCGAL for a
+        fixed diagonal that is all of A, as for max-cut, and SphereSweeps for theta; LowRankCGAL for
+        phase retrieval, which takes no other; else CGAL, with line search for theta.
     R : int, optional
         The rank of the sketch of x, which has n x R numbers on all ranks together; only for CGAL.
         By default 10 for max-cut and 40 for theta.
     tol : float, optional
         The relative gap, infeasibility and price of infeasibility to prove; by default 1e-3 for
-        LowRankCGAL, 1e-2 for theta and 1e-1 for max-cut by CGAL.
+        LowRankCGAL and SphereSweeps, 1e-2 for theta and 1e-1 for max-cut by CGAL.
     max_iters, max_seconds : int, float, optional
         Limits. The clock of the first rank counts.
     seed : int
@@ -202,7 +203,7 @@ def team_of(problem: Problem) -> Team:
 
 
 def _storage(method: Any, n: int, R: int, team: Team, seed: int) -> Storage:
-    if isinstance(method, LowRankCGAL):
+    if method.keeps == "factor":
         return Factor()
     return DistributedSketch(n, R, team=team, seed=seed)
 

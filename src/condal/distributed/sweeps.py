@@ -69,13 +69,8 @@ class DistributedSweeps:
         colour = colouring(graph, C.halo, team, most=1 + total // MIN_COLOUR_ENTRIES)
         if colour is None:
             return None
-        place = np.arange(colour.size)
-        if C.n // team.size >= MIN_REORDERED_SIDE:  # neighbours near each other within a colour
-            place = np.argsort(_with_halo_order(graph))
-        order = np.lexsort((place[:rows], colour[:rows]))
-        begins = np.array([team.range(C.n, rank)[0] for rank in range(team.size)])
-        owners = np.searchsorted(begins, C.halo.columns[rows:], side="right")
-        others = np.lexsort((place[rows:], owners, colour[rows:]))
+        place, others = places(C, graph, colour)
+        order = np.lexsort((place, colour[:rows]))
         colours, blocks = _colours(C, graph, colour, order, others)
         lengths = lengths[:rows][order][:, None]
         return cls(order, colours, blocks, lengths, graph.nnz, constant, others.size)
@@ -124,11 +119,23 @@ def _joined(C: ShardedRows, lengths: Array) -> tuple[Any, float]:
     off = (row != own.indices) & (own.data != 0.0)
     weights = C.factor * own.data[off] * lengths[row[off]] * lengths[own.indices[off]]
     largest = C.team.largest(float(np.abs(weights).max(initial=0.0))) or 1.0
-    places = (row[off], own.indices[off])
+    at = (row[off], own.indices[off])
     diagonal = row == own.indices
     constant = C.factor * float(own.data[diagonal] @ np.square(lengths[row[diagonal]]))
-    joined = sp.csr_array((weights / largest, places), shape=own.shape)
+    joined = sp.csr_array((weights / largest, at), shape=own.shape)
     return joined, C.team.sum(constant) / largest
+
+
+def places(C: ShardedRows, graph: Any, colour: Indices) -> tuple[Indices, Indices]:
+    """Return the place of each row of this rank, which brings neighbours together within a colour,
+    and the order of the halo: by colours, their owners and such places."""
+    (rows, size), team = graph.shape, C.team
+    place = np.arange(size)
+    if C.n // team.size >= MIN_REORDERED_SIDE:
+        place = np.argsort(_with_halo_order(graph))
+    begins = np.array([team.range(C.n, rank)[0] for rank in range(team.size)])
+    owners = np.searchsorted(begins, C.halo.columns[rows:], side="right")
+    return place[:rows], np.lexsort((place[rows:], owners, colour[rows:]))
 
 
 def _with_halo_order(graph: Any) -> Indices:

@@ -57,7 +57,7 @@ METHODS: dict[str, NamedMethod] = {
     "lowrank": NamedMethod("lowrank.method.LowRankCGAL", distributed=True),
     "accelerated": NamedMethod("accelerated.method.AcceleratedGradient"),
     "newton": NamedMethod("surface.method.LowRankNewton"),
-    "spheres": NamedMethod("spheres.method.SphereSweeps"),
+    "spheres": NamedMethod("spheres.method.SphereSweeps", distributed=True),
     "splitting": NamedMethod("projection.splitting.Splitting"),
     "interior-point": NamedMethod("interior.method.InteriorPoint"),
     "primal-dual": NamedMethod("projection.primal_dual.PrimalDual"),

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import condal
 from condal import distributed
+from condal.distributed.checkpoint_writer import read_about
 from condal.distributed.edges import Edges
 from condal.distributed.pieces import DistributedEntries, OnesTerm
 from condal.distributed.sharded_array import ShardedArray
@@ -50,37 +51,107 @@ def result(team, W):
     return distributed.solve(distributed.theta(rows(team, W), team))
 
 
-def test_solved_means_proved(team, W, result):
-    assert (result.status, result.method) == (condal.Status.SOLVED, "cgal-ls")
-    whole = theta(W)
-    best = condal.solve(whole, tol=1e-5)
-    assert best.objective <= result.bound <= best.bound * (1 + 2e-2)
-    assert result.objective <= best.bound * (1 + 2e-2)  # x is infeasible, at a price
+def certified(team, W, result):
+    """What one process proves of the x and y of all ranks."""
     U, y = together(team, result.x.U), together(team, result.y)
-    again = condal.certify(whole, LowRank(U, result.x.weights), y)
+    return condal.certify(theta(W), LowRank(U, result.x.weights), y)
+
+
+@pytest.fixture(scope="module")
+def by_cgal(team, W):
+    return distributed.solve(distributed.theta(rows(team, W), team), "cgal-ls")
+
+
+@pytest.fixture(scope="module")
+def best(W):
+    return condal.solve(theta(W), tol=1e-7)
+
+
+def test_it_is_chosen_and_proves_what_one_process_proves(team, W, result, best):
+    assert (result.status, result.method) == (condal.Status.SOLVED, "spheres")
+    assert best.objective <= result.bound <= best.bound * (1 + 2e-3)
+    assert result.objective == pytest.approx(best.objective, rel=1e-3)  # x has a price
+    again = certified(team, W, result)
     assert again.objective == pytest.approx(result.objective, rel=1e-9)
     assert again.infeasibility == pytest.approx(result.infeasibility, rel=1e-6)
-    assert again.bound == pytest.approx(result.bound, rel=1e-2)
+    assert again.bound == pytest.approx(result.bound, rel=1e-3)
+    assert max(again.gap, again.infeasibility, again.price) <= 1e-3
+
+
+def test_theta_of_a_paley_graph_is_the_root_of_its_size(team):
+    n = 13
+    squares = np.unique(np.arange(1, n) ** 2 % n)
+    i, j = np.repeat(np.arange(n), squares.size), np.tile(squares, n)
+    W = sp.csr_array((np.ones(i.size), (i, (i + j) % n)), shape=(n, n))
+    result = distributed.solve(distributed.theta(rows(team, W), team), "spheres", tol=1e-5)
+    assert result.status is condal.Status.SOLVED
+    assert np.sqrt(n) - 1e-9 <= result.bound <= np.sqrt(n) * (1 + 2e-5)
+    assert result.objective == pytest.approx(np.sqrt(n), rel=1e-5)
+
+
+def test_solved_by_cgal_means_proved(team, W, by_cgal, best):
+    assert (by_cgal.status, by_cgal.method) == (condal.Status.SOLVED, "cgal-ls")
+    assert best.objective <= by_cgal.bound <= best.bound * (1 + 2e-2)
+    assert by_cgal.objective <= best.bound * (1 + 2e-2)  # x is infeasible, at a price
+    again = certified(team, W, by_cgal)
+    assert again.objective == pytest.approx(by_cgal.objective, rel=1e-9)
+    assert again.infeasibility == pytest.approx(by_cgal.infeasibility, rel=1e-6)
+    assert again.bound == pytest.approx(by_cgal.bound, rel=1e-2)
     assert max(again.gap, again.infeasibility, again.price) <= 1e-2
 
 
-def test_the_first_iterations_are_those_of_one_rank(team, W):
+def test_the_first_iterations_of_cgal_are_those_of_one_rank(team, W):
     model = distributed.theta(rows(team, W), team)
     comm = team.comm.Split(team.rank)
     alone = distributed.theta(W, distributed.Team(comm))
-    found, single = (distributed.solve(each, R=8, max_iters=8) for each in (model, alone))
-    for row, other in zip(found.history, single.history, strict=True):
+    options = {"method": "cgal-ls", "R": 8, "max_iters": 8}
+    several, single = (distributed.solve(each, **options) for each in (model, alone))
+    for row, other in zip(several.history, single.history, strict=True):
         assert row.objective == pytest.approx(other.objective, rel=1e-6)
     comm.Free()
 
 
-def test_the_answer_of_one_rank_agrees(team, W, result):
+def test_the_answer_of_one_rank_agrees(team, W, result, by_cgal):
     comm = team.comm.Split(team.rank)
-    alone = distributed.solve(distributed.theta(W, distributed.Team(comm)))
+    model = distributed.theta(W, distributed.Team(comm))
+    alone = distributed.solve(model)
+    for row, other in zip(result.history, alone.history, strict=True):
+        assert row.objective == pytest.approx(other.objective, rel=1e-6)
+    assert alone.objective == pytest.approx(result.objective, rel=1e-6)
+    assert alone.bound == pytest.approx(result.bound, rel=1e-4)
+    alone = distributed.solve(model, "cgal-ls")
     assert alone.status is condal.Status.SOLVED
-    assert alone.bound == pytest.approx(result.bound, rel=2e-2)
-    assert alone.objective == pytest.approx(result.objective, rel=2e-2)
+    assert alone.bound == pytest.approx(by_cgal.bound, rel=2e-2)
+    assert alone.objective == pytest.approx(by_cgal.objective, rel=2e-2)
     comm.Free()
+
+
+def test_every_rank_has_the_same_result(team, result):
+    numbers = result.objective, result.bound, result.oracle_calls, result.matvecs
+    team.require_same((*numbers, str(result.status), result.certificate.how), "the result")
+
+
+def test_a_checkpoint_is_resumed_on_fewer_ranks(team, W, shared, result):
+    path, model = shared / "run", distributed.theta(rows(team, W), team)
+    begun = distributed.solve(model, max_iters=5, checkpoint=path)
+    assert begun.status is condal.Status.MAX_ITERS
+    size = max(1, team.size - 1)
+    comm = team.comm.Split(0 if team.rank < size else 1)
+    if team.rank < size:
+        some = distributed.Team(comm)
+        resumed = distributed.resume(path, distributed.theta(rows(some, W), some))
+        assert resumed.status is condal.Status.SOLVED
+        assert resumed.objective == pytest.approx(result.objective, rel=1e-6)
+        assert resumed.bound == pytest.approx(result.bound, rel=1e-4)
+    team.comm.Barrier()
+    assert read_about(path)["k"] == len(result.history)
+    comm.Free()
+
+
+def test_spheres_are_refused_for_another_problem(team, W):
+    model = distributed.max_cut(rows(team, W), team)
+    with pytest.raises(ProblemError, match="on ranks is for theta; got 'max-cut'"):
+        distributed.solve(model, "spheres")
 
 
 def test_a_stable_set_is_one_and_maximal(team, W, result):

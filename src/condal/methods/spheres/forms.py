@@ -24,14 +24,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices, LowRank
+from condal.linalg.sharding import total_rows
 from condal.linalg.square_rows import SquareRows
 from condal.linalg.symmetric import Symmetric
+from condal.methods.spheres.pairs import EntryMap, Pairs, WholePairs
 from condal.methods.spheres.program import VectorProgram
 from condal.methods.surface.equations import coordinate_bounds
 from condal.types import Lifted, Spectral
@@ -64,6 +66,14 @@ class SphereForm(Protocol):
         """Return the multipliers of the pairs of a dual y, near an optimal x."""
 
 
+@runtime_checkable
+class RankOneTerm(Protocol):
+    """A term g c c' of a symmetric operator."""
+
+    def rank_one(self) -> tuple[float, Array]:
+        """Return g and c."""
+
+
 def form_of(problem: Problem) -> SphereForm | None:
     """Return the form of a problem; None if it has none."""
     X, bounds = problem.X, coordinate_bounds(problem.h)
@@ -76,12 +86,17 @@ def form_of(problem: Problem) -> SphereForm | None:
     vector = _rank_one(C)
     if vector is None and not C.factorable:
         return None
+    if isinstance(problem.A, EntryMap):
+        return ZeroEntries.of(problem, vector, *problem.A.entry_pairs(), bounds)
     entries = _Entries.of(problem)
     if entries is None:
         return None
-    if vector is not None:
-        return ZeroEntries.of(problem, vector, entries, bounds)
-    return FixedDiagonal.of(problem, C, entries, bounds)
+    if vector is None:
+        return FixedDiagonal.of(problem, C, entries, bounds)
+    if (entries.rows == entries.cols).any():
+        return None
+    pairs = WholePairs(vector[1].size, entries.rows, entries.cols)
+    return ZeroEntries.of(problem, vector, pairs, entries.factors, bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,28 +136,31 @@ class ZeroEntries:
     c: Array
     gain: float
     trace: float
-    entries: _Entries
+    pairs: Pairs
+    factors: Array
 
     @classmethod
     def of(
         cls,
         problem: Problem,
-        vector: tuple[float, Array],
-        entries: _Entries,
+        vector: tuple[float, Array] | None,
+        pairs: Pairs,
+        factors: Array,
         bounds: tuple[Array, Array],
     ) -> ZeroEntries | None:
-        """Return the form; None if an entry is bounded otherwise, or the trace is not fixed."""
-        X, (weight, c) = problem.X, vector
+        """Return the form; None if C is not -g c c', an entry is bounded otherwise, or the trace is
+        not fixed."""
+        X = problem.X
         assert isinstance(X, Spectral)
-        zero = not (bounds[0].any() or bounds[1].any())
-        if not zero or X.at_most or weight >= 0 or (entries.rows == entries.cols).any():
+        nonzero = bounds[0].any() or bounds[1].any()
+        if vector is None or vector[0] >= 0 or nonzero or X.at_most:
             return None
-        return cls(c, -weight, X.trace, entries)
+        return cls(vector[1], -vector[0], X.trace, pairs, factors)
 
     @cached_property
     def _mean(self) -> float:
         """The mean of the c_i^2, the unit of the program."""
-        return float(self.c @ self.c) / self.c.size
+        return float(self.c @ self.c) / total_rows(self.c)
 
     @cached_property
     def _squares(self) -> Array:
@@ -150,9 +168,9 @@ class ZeroEntries:
 
     @cached_property
     def program(self) -> VectorProgram:
-        n, pairs = self.c.size, (self.entries.rows, self.entries.cols)
-        zeros, half = np.zeros(pairs[0].size), np.full(n, 0.5)
-        return VectorProgram(n, pairs, zeros, zeros, zeros, -self._squares, half, 0.5)
+        zeros, half = np.zeros_like(self.factors), np.full_like(self.c, 0.5)
+        n, linear = total_rows(self.c), -self._squares
+        return VectorProgram(n, self.pairs, zeros, zeros, zeros, linear, half, 0.5)
 
     def point(self, R: Array) -> LowRank:
         U = R
@@ -165,12 +183,12 @@ class ZeroEntries:
         squares = self._squares
         mu = np.maximum(mu, LEAST_MULTIPLIER * squares)
         q = 0.5 * self._mean * (mu + squares)
-        scale = np.divide(self.c, q, out=np.zeros_like(q), where=q > 0)
-        rows, cols, factors = self.entries.rows, self.entries.cols, self.entries.factors
-        most = np.sqrt(mu[rows] * mu[cols])  # or a block of two rows has a negative eigenvalue
-        w = np.clip(w, -most, most)
-        slack = 2 * self.gain * optimum * self._mean * w * scale[rows] * scale[cols]
-        return np.asarray(slack / factors)
+        scale = np.where(q > 0, self.c / np.where(q > 0, q, 1.0), 0.0)
+        (mu_a, mu_b), (scale_a, scale_b) = self.pairs.ends(mu), self.pairs.ends(scale)
+        most = np.sqrt(mu_a * mu_b)  # or a block of two rows has a negative eigenvalue
+        w = np.minimum(np.maximum(w, -most), most)
+        slack: Array = 2 * self.gain * optimum * self._mean * w * scale_a * scale_b
+        return slack / self.factors
 
     def vectors(self, x: Any) -> Array:
         U = _factor(x)
@@ -184,9 +202,10 @@ class ZeroEntries:
     def pair_multipliers(self, x: Any, y: Array) -> Array:
         axis = self.c @ _factor(x)
         optimum = max(float(axis @ axis) / self.trace, TINY)
-        rows, cols = self.entries.rows, self.entries.cols
-        scale = self.c[rows] * self.c[cols] / (2 * self.gain * optimum * self._mean)
-        return np.asarray(y * self.entries.factors * scale)
+        c_a, c_b = self.pairs.ends(self.c)
+        scale = c_a * c_b / (2 * self.gain * optimum * self._mean)
+        z: Array = y * self.factors * scale
+        return z
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +250,7 @@ class FixedDiagonal:
         limits = low[bounded] / factors[bounded], high[bounded] / factors[bounded]
         lower, upper = np.full(every.size, -np.inf), np.full(every.size, np.inf)
         lower[places], upper[places] = np.minimum(*limits), np.maximum(*limits)
-        pairs, zeros = (every // n, every % n), np.zeros(n)
+        pairs, zeros = WholePairs(n, every // n, every % n), np.zeros(n)
         program = VectorProgram(n, pairs, cost, lower, upper, zeros, np.sqrt(d), 0.0)
         return cls(C.diag(), d, on_diagonal, bounded, places, factors, program)
 
@@ -257,6 +276,8 @@ class FixedDiagonal:
 
 def _rank_one(C: Symmetric) -> tuple[float, Array] | None:
     """Return g and c with C = g c c'; None if C is stored as anything else."""
+    if len(C.terms) == 1 and isinstance(C.terms[0], RankOneTerm):
+        return C.terms[0].rank_one()
     if len(C.terms) != 1 or len(C.pairs) != 1:
         return None
     a, b = C.pairs[0]

@@ -11,6 +11,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array
+from condal.linalg.sharding import total_rows
 from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.spheres.forms import form_of
 from condal.methods.spheres.program import first_rank
@@ -78,13 +79,16 @@ class SphereSweeps:
 
     def suits(self, problem: Problem) -> bool:
         """Whether the problem has such a form, few colours, and vectors that fit into memory."""
-        if not isinstance(problem.X, Spectral) or self.bytes(problem) > MAX_BYTES:
-            return False
-        form = form_of(problem)
+        form = form_of(problem) if self.fits(problem) else None
         if form is None:
             return False
-        most = 1 + form.program.cost.size // MIN_COLOUR_PAIRS
+        most = 1 + total_rows(form.program.cost) // MIN_COLOUR_PAIRS
         return PairSweeps.of(form.program, most=most) is not None
+
+    def fits(self, problem: Problem, *, processes: int = 1) -> bool:
+        """Whether the vectors fit into the memory of each of some processes that share them."""
+        spectral = isinstance(problem.X, Spectral)
+        return spectral and self.bytes(problem) <= processes * MAX_BYTES
 
     def bytes(self, problem: Problem) -> int:
         """Return the peak size of the vectors of the method, if the rank does not grow."""
@@ -109,7 +113,7 @@ class SphereSweeps:
             )
         program = form.program
         rank = first_rank(program.n, self.rank, self.aim)
-        R, z = program.random(rank, self.seed), np.zeros(program.cost.size)
+        R, z = program.random(rank, self.seed), np.zeros_like(program.cost)
         if warm is not None and warm.x is not None:
             R = form.vectors(warm.x)
             if R.shape[1] < rank:
@@ -120,7 +124,7 @@ class SphereSweeps:
         if size == 0.0:
             size = 2 * float(np.abs(program.cost).sum()) / program.n
         penalty = FIRST_PENALTY * (size or 1.0) / float(program.radius.max()) ** 2 / 4
-        carry = SphereState(np.asarray(R, dtype=self._dtype), z, penalty)
+        carry = SphereState(R.astype(self._dtype, copy=False), z, penalty)
         return replace(state, k=0 if warm is None else warm.k, carry=carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:

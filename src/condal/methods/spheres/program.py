@@ -13,7 +13,9 @@ from math import ceil, log
 
 import numpy as np
 
-from condal.linalg.points import Array, Indices
+from condal.linalg.points import Array
+from condal.linalg.sharding import normals_like
+from condal.methods.spheres.pairs import Pairs
 
 RANK, LOOSE_RANK = 3.2, 1.5  # times n^(1/3): the first number of columns, for an aim below
 LOOSE_AIM = 5e-3  # and from here on
@@ -25,7 +27,7 @@ class VectorProgram:
     """The data of such a program. A pair without bounds only has a cost."""
 
     n: int
-    pairs: tuple[Indices, Indices]
+    pairs: Pairs
     cost: Array
     lower: Array
     upper: Array
@@ -40,8 +42,7 @@ class VectorProgram:
 
     def random(self, rank: int, seed: int) -> Array:
         """Return random vectors on the spheres, which lean towards e."""
-        rng = np.random.default_rng(seed)
-        R = rng.standard_normal((self.n, rank))
+        R = normals_like(self.radius, seed, rank)
         R /= np.sqrt(rank)
         R[:, 0] += FIRST_LEAN
         return self.on_spheres(R)
@@ -56,8 +57,7 @@ class VectorProgram:
 
     def with_columns(self, R: Array, more: int, share: float, seed: int) -> Array:
         """Return R with more columns, random and of this share of the length of each row."""
-        rng = np.random.default_rng([seed, R.shape[1]])
-        new = rng.standard_normal((len(R), more))
+        new = normals_like(self.radius, [seed, R.shape[1]], more)
         new *= (share / np.sqrt(more)) * self.radius[:, None]
         U = np.hstack([R, new])
         U[:, 0] -= self.centre
@@ -78,11 +78,12 @@ class VectorProgram:
         At a stationary R this is exact; otherwise it is the best multiple of r_i - centre e. p has
         the inner products of the pairs.
         """
-        (a, b), total, first = self.pairs, self.cost + w, R[:, 0].astype(np.float64)
+        total, first = self.cost + w, R[:, 0].astype(np.float64)
+        at_a, at_b = self.pairs.ends(first)
         along = 0.5 * self.linear * (first - self.centre)
-        along += np.bincount(a, total * (p - self.centre * first[b]), self.n)
-        along += np.bincount(b, total * (p - self.centre * first[a]), self.n)
-        return np.asarray(-along / self.radius**2)
+        along += self.pairs.sums(total * (p - self.centre * at_b), total * (p - self.centre * at_a))
+        mu: Array = -along / self.radius**2
+        return mu
 
 
 def first_rank(n: int, given: int | None, aim: float | None) -> int:

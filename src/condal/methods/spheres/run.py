@@ -44,8 +44,6 @@ LEAST_VALUE = 1e-5  # of a normalised objective, for gaps: smaller ones count as
 class SphereState:
     """The vectors R, the multipliers z of the pairs, the penalty, and the last bounds.
 
-    R is in the order of the program before the first iteration, and in the order of the sweeps
-    after it.
     `best` is a gap and the looks since it was reached by a factor of GROWTH_DECREASE, `halved` the
     same by a factor of 2. `since` counts the iterations since the last look.
     """
@@ -76,7 +74,6 @@ class SphereRun:
         if not carry.first_rank:
             first = {"first_penalty": carry.penalty, "first_rank": carry.R.shape[1]}
             carry = replace(carry, **first)
-            carry = replace(carry, R=sweeps.sorted_rows(carry.R, carry.R.dtype))
         self.carry = carry
         self.shown, self.last, self.lower, self.gap = LowRank(carry.R, np.ones(0)), False, -inf, inf
         self.w: Array | None = None
@@ -84,7 +81,7 @@ class SphereRun:
     def advance(self) -> None:
         """Sweep, update the multipliers, and bound the optimum if that is due."""
         carry, program, self.gap, self.lower = self.carry, self.form.program, inf, -inf
-        z, p, R = carry.z, np.zeros(0), carry.R.copy()  # an earlier state may be in use
+        z, p, R = carry.z, np.zeros(0), self.sweeps.sorted_rows(carry.R)
         for _ in range(UPDATES):
             if not time_is_up():  # the first vectors are shown in any case
                 self.sweeps.relax(
@@ -92,22 +89,23 @@ class SphereRun:
                 )
             p = self.sweeps.products(R)
             z = program.priced(p, z, carry.penalty)
+        R = self.sweeps.unsorted_rows(R)
         self.carry = replace(carry, R=R, z=z, since=carry.since + 1)
         self._show()
         if self.carry.since >= LOOK_EVERY and not time_is_up():
             self._look(p)
 
     def _show(self) -> None:
-        self.shown = self.form.point(self.sweeps.unsorted_rows(self.carry.R))
+        self.shown = self.form.point(self.carry.R.astype(np.float64))  # a copy in any case
         self.Mx, self.Ax = self.problem.f.M(self.shown), self.problem.A(self.shown)
 
     def _look(self, p: Array) -> None:
         """Bound the optimum by the oracle, then adapt the penalty and the rank."""
         problem, carry, X = self.problem, self.carry, self.problem.X
         assert isinstance(X, Spectral)
-        f, h, first = problem.f, problem.h, self.sweeps.unsorted_rows(carry.R[:, :1])
-        mu = self.form.program.multipliers(first, p, carry.z)
-        self.w = w = h.dual_point(self.form.dual(first, carry.z, mu))
+        f, h = problem.f, problem.h
+        mu = self.form.program.multipliers(carry.R, p, carry.z)
+        self.w = w = h.dual_point(self.form.dual(carry.R, carry.z, mu))
         g, value = f.gradient(self.Mx), f.value(self.Mx)
         V = add(f.M.adjoint(g), problem.A.adjoint(w))
         assert isinstance(V, Symmetric)
@@ -137,9 +135,8 @@ class SphereRun:
         more = min(max(1, int(GROWTH * rank)), most - rank)
         if more > 0:
             share = NEW_SHARE * sqrt(min(carry.gap, 1.0))
-            R = self.sweeps.unsorted_rows(carry.R)
-            R = program.with_columns(R, more, share, self.seed)
-            carry = replace(carry, R=self.sweeps.sorted_rows(R, carry.R.dtype))
+            R = program.with_columns(carry.R, more, share, self.seed)
+            carry = replace(carry, R=R.astype(carry.R.dtype))
         self.carry = replace(carry, best=(carry.gap, 0))
 
     def state(self, k: int, near: Array) -> State:

@@ -12,17 +12,16 @@ are independent, so those of one colour and one number of neighbours move at onc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from condal.linalg.points import Array, Indices
-from condal.linalg.symmetric import MIN_REORDERED_SIDE
+from condal.linalg.points import Array
 from condal.linalg.work import PRODUCT_FLOPS, add_work
-from condal.methods.projection.relaxation import colouring
+from condal.methods.spheres.pairs import Group, Slots
 from condal.methods.spheres.program import VectorProgram
 from condal.runtime.cancellation import check_cancelled, time_is_up
 
@@ -32,78 +31,34 @@ PRODUCTS = 3  # of the size of a sparse product, of a sweep
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
-    """Vectors of one colour with as many neighbours each: their rows, and where their slots are."""
-
-    rows: slice
-    slots: slice
-    degree: int
-
-
-@dataclass(frozen=True, eq=False)
 class PairSweeps:
-    """Sweeps over the vectors in the order of colours and numbers of neighbours.
-
-    `order` sorts the vectors. In this order vector i has the `neighbours` in its slots, one for
-    each pair that it is in, and `pair` is the number of the pair of a slot.
-    """
+    """Sweeps over the vectors in the order of colours and numbers of neighbours."""
 
     program: VectorProgram
-    order: Indices
-    groups: tuple[_Group, ...]
-    neighbours: Indices
-    pair: Indices
+    slots: Slots
 
     @classmethod
     def of(cls, program: VectorProgram, *, most: int | None = None) -> PairSweeps | None:
         """Return the sweeps of a program; None if more than `most` colours are needed."""
-        n, (a, b) = program.n, program.pairs
-        ends = np.concatenate([a, b]), np.concatenate([b, a])
-        graph = sp.csr_array((np.ones(ends[0].size), ends), shape=(n, n))
-        graph.sum_duplicates()
-        colours = colouring(graph, most=n if most is None else most)
-        if colours is None:
-            return None
-        place = np.arange(n)
-        if n >= MIN_REORDERED_SIDE:  # neighbours near each other
-            from scipy.sparse.csgraph import reverse_cuthill_mckee
+        slots = program.pairs.slots(most)
+        return None if slots is None else cls(program, slots)
 
-            place = np.argsort(reverse_cuthill_mckee(sp.csr_matrix(graph), symmetric_mode=True))
-        colour = np.empty(n, dtype=np.int64)
-        for number, members in enumerate(colours):
-            colour[members] = number
-        degrees = np.bincount(ends[0], minlength=n)
-        order = np.lexsort((place, degrees, colour))
-        where = np.empty(n, dtype=np.int64)
-        where[order] = np.arange(n)
-        slots = np.lexsort((where[ends[1]], where[ends[0]]))
-        pair = np.tile(np.arange(a.size), 2)[slots]
-        kinds = np.stack([colour[order], degrees[order]])
-        begins = np.flatnonzero(np.append(True, (kinds[:, 1:] != kinds[:, :-1]).any(axis=0)))
-        first = np.concatenate([[0], np.cumsum(degrees[order])])
-        groups = tuple(
-            _Group(slice(begin, end), slice(first[begin], first[end]), int(kinds[1, begin]))
-            for begin, end in zip(begins, np.append(begins[1:], n), strict=True)
-        )
-        return cls(program, order, groups, where[ends[1]][slots], pair)
-
-    def sorted_rows(self, R: Array, dtype: Any) -> Array:
+    def sorted_rows(self, R: Array) -> Array:
         """Return R in the order of the sweeps."""
-        return np.ascontiguousarray(R[self.order], dtype=dtype)
+        return self.slots.sorted_rows(R, R.dtype)
 
     def unsorted_rows(self, R: Array) -> Array:
-        """Return R in the order of the program, in double precision."""
-        out = np.empty(R.shape)
-        out[self.order] = R
-        return out
+        """Return sorted vectors in the order of the program."""
+        return self.slots.unsorted_rows(R)
 
     def products(self, R: Array) -> Array:
         """Return the inner products of the pairs, for the sorted R."""
-        out = np.empty(self.program.cost.size)
-        for rows, slots, shape, near in self._blocks(R):
-            inner = np.matmul(near, R[rows][:, :, None])
-            out[self.pair[slots]] = inner.reshape(shape[0] * shape[1])
-        return out
+        out, buffer = np.empty(self.slots.arrangement.pair.size), self._buffer(R)
+        for groups in self.slots.arrangement.colours:
+            for rows, slots, shape, near in self._blocks(R, groups, buffer):
+                inner = np.matmul(near, R[rows][:, :, None])
+                out[slots] = inner.reshape(shape[0] * shape[1])
+        return self.slots.to_pairs(out)
 
     def relax(
         self, R: Array, z: Array, rho: float, *, sweeps: int, omega: float, curvature: float
@@ -113,50 +68,69 @@ class PairSweeps:
         `curvature` is the share of the bound on the curvature that is used. With 1 and omega <= 2
         no sweep increases the augmented Lagrangian; less is faster where the r_j are not parallel.
         """
-        program, dtype = self.program, R.dtype
-        exact = program.equality
-        in_slots = [array[self.pair].astype(dtype) for array in (z, program.cost)]
-        bounds = [b[self.pair].astype(dtype) for b in (program.lower, program.upper) if not exact]
-        linear, radius = (a[self.order].astype(dtype) for a in (program.linear, program.radius))
+        program, arrangement, dtype = self.program, self.slots.arrangement, R.dtype
+        exact, neighbours = program.equality, arrangement.neighbours
+        in_slots = [self.slots.of_pairs(array).astype(dtype) for array in (z, program.cost)]
+        limits = () if exact else (program.lower, program.upper)
+        bounds = [self.slots.of_pairs(limit).astype(dtype) for limit in limits]
+        linear, radius = (
+            self.slots.sorted_rows(array, dtype) for array in (program.linear, program.radius)
+        )
         square = radius**2 - dtype.type(program.centre**2)  # |r|^2 = square + 2 centre <e, r>
         centre, penalty = dtype.type(program.centre), dtype.type(rho)
         least = LEAST_CURVATURE * np.abs(linear)
-        add_work(sweeps * PRODUCTS * PRODUCT_FLOPS * self.neighbours.size * R.shape[1])
+        add_work(sweeps * PRODUCTS * PRODUCT_FLOPS * neighbours.size * R.shape[1])
+        buffer = self._buffer(R)
         for _ in range(sweeps):
             check_cancelled()
-            for rows, slots, shape, near in self._blocks(R):
-                own = R[rows]
-                p = np.matmul(near, own[:, :, None])[:, :, 0]
-                weights, cost = (array[slots].reshape(shape) for array in in_slots)
-                moved = p if exact else p - _clipped(p, weights, bounds, slots, penalty)
-                weights = weights + penalty * moved + cost
-                gradient = 2 * np.matmul(weights[:, None, :], near)[:, 0, :]
-                gradient[:, 0] += linear[rows]
-                near_squares = square[self.neighbours[slots]].reshape(shape)
-                squares = near_squares + 2 * centre * near[:, :, 0]
-                bent = dtype.type(2 * curvature) * penalty * squares.sum(axis=1)
-                _move(own, gradient, bent + least[rows], centre, radius[rows], omega)
+            for colour, groups in enumerate(arrangement.colours):
+                for rows, slots, shape, near in self._blocks(R, groups, buffer):
+                    own = R[rows]
+                    p = np.matmul(near, own[:, :, None])[:, :, 0]
+                    weights, cost = (array[slots].reshape(shape) for array in in_slots)
+                    moved = p if exact else p - _clipped(p, weights, bounds, slots, penalty)
+                    weights = weights + penalty * moved + cost
+                    gradient = 2 * np.matmul(weights[:, None, :], near)[:, 0, :]
+                    gradient[:, 0] += linear[rows]
+                    near_squares = square[neighbours[slots]].reshape(shape)
+                    squares = near_squares + 2 * centre * near[:, :, 0]
+                    bent = dtype.type(2 * curvature) * penalty * squares.sum(axis=1)
+                    _move(own, gradient, bent + least[rows], centre, radius[rows], omega)
+                self.slots.fetch(colour, R)
             if time_is_up():
                 break
 
-    def _blocks(self, R: Array) -> Iterator[tuple[slice, slice, tuple[int, int], Array]]:
+    def _buffer(self, R: Array) -> Array:
+        """Return memory for the neighbours of a block of any group."""
+        sizes = (_block_rows(group, R) * group.degree for group in self._groups())
+        return np.empty(max(sizes, default=0) * R.shape[1], R.dtype)
+
+    def _groups(self) -> Iterator[Group]:
+        return chain.from_iterable(self.slots.arrangement.colours)
+
+    def _blocks(
+        self, R: Array, groups: Sequence[Group], buffer: Array
+    ) -> Iterator[tuple[slice, slice, tuple[int, int], Array]]:
         """Yield rows, their slots, (the number of rows, of neighbours) and the neighbours.
 
         Rows without neighbours are yielded as well: they follow the linear term alone.
         """
-        rank, buffer = R.shape[1], np.empty(0, R.dtype)
-        for group in self.groups:
-            d, count = group.degree, group.rows.stop - group.rows.start
-            step = max(1, BLOCK_NUMBERS // (max(d, 1) * rank))
-            if buffer.size < min(step, count) * d * rank:
-                buffer = np.empty(min(step, count) * d * rank, R.dtype)
-            for begin in range(0, count, step):
-                size = min(step, count - begin)
-                rows = slice(group.rows.start + begin, group.rows.start + begin + size)
-                slots = slice(group.slots.start + begin * d, group.slots.start + (begin + size) * d)
+        rank, neighbours = R.shape[1], self.slots.arrangement.neighbours
+        for group in groups:
+            d, step = group.degree, _block_rows(group, R)
+            for begin in range(group.rows.start, group.rows.stop, step):
+                size = min(step, group.rows.stop - begin)
+                first = group.slots.start + (begin - group.rows.start) * d
+                rows, slots = slice(begin, begin + size), slice(first, first + size * d)
                 near = buffer[: size * d * rank].reshape(size * d, rank)
-                np.take(R, self.neighbours[slots], axis=0, out=near, mode="clip")
+                np.take(R, neighbours[slots], axis=0, out=near, mode="clip")
                 yield rows, slots, (size, d), near.reshape(size, d, rank)
+
+
+def _block_rows(group: Group, R: Array) -> int:
+    """The number of rows of a group that are moved at once."""
+    most = max(1, BLOCK_NUMBERS // (max(group.degree, 1) * R.shape[1]))
+    return min(most, group.rows.stop - group.rows.start)
 
 
 def _clipped(p: Array, z: Array, bounds: list[Array], slots: slice, rho: Any) -> Array:

@@ -272,7 +272,9 @@ class SurfaceRows:
         """A as a function of the entries of x on and above its diagonal."""
         a, b = np.divmod(self._columns, self.n)
         twice = np.where(a == b, 1.0, 2.0)[a <= b]
-        return sp.csr_array(self._compact[:, a <= b] @ sp.diags_array(twice))
+        weights = sp.csr_array(self._compact[:, a <= b])
+        weights.data *= twice[weights.indices]
+        return weights
 
     @cached_property
     def _pattern(self) -> tuple[Any, Any]:

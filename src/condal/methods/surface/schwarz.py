@@ -72,7 +72,7 @@ class Schwarz:
         lonely = inverse.diagonal() == 0.0  # rows without entries: their slacks are all
         if lonely.any():
             rest = np.where(lonely, 1.0 / np.maximum(diagonal, least), 0.0)
-            inverse = sp.csr_array(inverse + sp.diags_array(rest))
+            inverse = sp.csr_array(inverse + _diagonal(rest))
         return inverse
 
 
@@ -126,5 +126,9 @@ def _grown(touched: Any) -> Any:
     grown = sp.csr_array(small + added)
     grown.eliminate_zeros()
     much = np.diff(grown.indptr) > np.minimum(MAX_GROWTH * np.diff(small.indptr), MAX_BLOCK)
-    kept = sp.diags_array((~much).astype(np.float64)) @ grown
-    return sp.csr_array(kept + sp.diags_array(much.astype(np.float64)) @ small)
+    kept = _diagonal((~much).astype(np.float64)) @ grown
+    return sp.csr_array(kept + _diagonal(much.astype(np.float64)) @ small)
+
+
+def _diagonal(d: Array) -> Any:
+    return sp.dia_array((d[None, :], [0]), shape=(d.size, d.size))

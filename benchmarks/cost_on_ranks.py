@@ -28,7 +28,8 @@ from condal.methods.lowrank.factored import FactoredLagrangian
 
 SOLVES = 1
 TOL, ITERATIONS, R = 1e-2, 6, 10
-SINGLE, DOUBLE, EVALUATIONS, STEPS = "sweeps", "double sweeps", "evaluations", "steps"
+SINGLE, DOUBLE, EVALUATIONS = "sweeps", "double sweeps", "evaluations"
+STEPS, KEPT = "steps", "kept steps"
 
 
 class Parts:
@@ -72,6 +73,7 @@ def predict_low_rank(size: Size, machine: Machine, counts: dict[str, float]) -> 
         DOUBLE: low_rank(size, columns=counts.get(DOUBLE, 0.0), sweeps=1, single=False)["sweeps"],
         EVALUATIONS: low_rank(size, columns=counts[EVALUATIONS], evaluations=1)["evaluations"],
         STEPS: low_rank(size, columns=0, steps=counts[STEPS])["steps"],
+        KEPT: low_rank(size, columns=0, steps=counts[KEPT], kept=counts[KEPT])["steps"],
     }
     return {name: work.seconds(machine) for name, work in works.items() if counts.get(name)}
 
@@ -88,7 +90,7 @@ def watched() -> Parts:
         ),
     )
     parts.watch(FactoredLagrangian, "at", lambda own, factor, *more: (EVALUATIONS, factor.shape[1]))
-    parts.watch(Recurrence, "_step", lambda own: (STEPS, 1))
+    parts.watch(Recurrence, "_step", lambda own: (KEPT if own._keep else STEPS, 1))
     return parts
 
 

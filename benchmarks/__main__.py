@@ -1,9 +1,10 @@
 """Run all benchmarks in order, or those named: `python -m benchmarks oracle penalty`.
 
 Some benchmarks have options: `applications` takes `--quick` and `--only=theta,map` for some
-instances. `cost_model`, `crossover`, `large` and `ranks` run only by name; the last three take
-`--only=theta`, `--only=theta-100000` and `--only=short-random`. `quotes` measures nothing: it
-copies stored times into the tables of the documents.
+instances. `cost_model`, `crossover`, `large`, `partition` and `ranks` run only by name;
+`crossover`, `large` and `ranks` take `--only=theta`, `--only=theta-100000` and
+`--only=short-random`. `quotes` measures nothing: it copies stored times into the tables of the
+documents.
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ NAMES = (
     "proofs",
 )
 # These take hours, or need an idle machine.
-BY_NAME = ("cost_model", "crossover", "large", "modules_visited", "quotes", "ranks", "startup")
+BY_NAME = (
+    "cost_model",
+    "crossover",
+    "large",
+    "modules_visited",
+    "partition",
+    "quotes",
+    "ranks",
+    "startup",
+)
 
 if __name__ == "__main__":
     if {"-h", "--help"} & set(sys.argv):

@@ -28,7 +28,8 @@ from condal.methods.lowrank.factored import FactoredLagrangian
 
 SOLVES = 1
 TOL, ITERATIONS, R = 1e-2, 6, 10
-SINGLE, DOUBLE, EVALUATIONS, STEPS = "sweeps", "double sweeps", "evaluations", "steps"
+SINGLE, DOUBLE, EVALUATIONS = "sweeps", "double sweeps", "evaluations"
+STEPS, KEPT = "steps", "kept steps"
 
 
 class Parts:
@@ -40,7 +41,7 @@ class Parts:
         self._on = False
 
     def watch(self, owner: Any, name: str, count: Callable[..., tuple[str, float]]) -> None:
-        """Time a method of a class; `count` says of a call to which part it belongs."""
+        """Time a method of a class; `count` says to which part a call belongs, given its result."""
         called = getattr(owner, name)
 
         def timed(*given: Any, **named: Any) -> Any:
@@ -48,12 +49,13 @@ class Parts:
                 return called(*given, **named)
             self._on, began = True, time.perf_counter()
             try:
-                return called(*given, **named)
+                result = called(*given, **named)
             finally:
                 self._on = False
-                part, amount = count(*given, **named)
-                self.seconds[part] += time.perf_counter() - began
-                self.counts[part] += amount
+            part, amount = count(result, *given, **named)
+            self.seconds[part] += time.perf_counter() - began
+            self.counts[part] += amount
+            return result
 
         setattr(owner, name, timed)
 
@@ -72,6 +74,7 @@ def predict_low_rank(size: Size, machine: Machine, counts: dict[str, float]) -> 
         DOUBLE: low_rank(size, columns=counts.get(DOUBLE, 0.0), sweeps=1, single=False)["sweeps"],
         EVALUATIONS: low_rank(size, columns=counts[EVALUATIONS], evaluations=1)["evaluations"],
         STEPS: low_rank(size, columns=0, steps=counts[STEPS])["steps"],
+        KEPT: low_rank(size, columns=0, steps=counts[KEPT], kept=counts[KEPT])["steps"],
     }
     return {name: work.seconds(machine) for name, work in works.items() if counts.get(name)}
 
@@ -82,13 +85,17 @@ def watched() -> Parts:
     parts.watch(
         DistributedSweeps,
         "relaxed",
-        lambda own, factor, *, sweeps, omega, single: (
+        lambda result, own, factor, *, single, **more: (
             SINGLE if single else DOUBLE,
-            sweeps * factor.shape[1],
+            result[1] * factor.shape[1],
         ),
     )
-    parts.watch(FactoredLagrangian, "at", lambda own, factor, *more: (EVALUATIONS, factor.shape[1]))
-    parts.watch(Recurrence, "_step", lambda own: (STEPS, 1))
+    parts.watch(
+        FactoredLagrangian,
+        "at",
+        lambda result, own, factor, *more: (EVALUATIONS, factor.shape[1]),
+    )
+    parts.watch(Recurrence, "_step", lambda result, own: (KEPT if own._keep else STEPS, 1))
     return parts
 
 

@@ -15,6 +15,7 @@ from condal.io.container import manifest as container
 from condal.io.container.manifest import seal_of
 from condal.io.formats import write_shards
 from condal.io.shards import shard as module
+from condal.io.shards.writing import write_rows
 
 SHARDS, N = 3, 40
 
@@ -125,6 +126,22 @@ def _other_dtype(folder: Path) -> None:
         module.index_of = narrow
 
 
+def _numbers(numbers: Any) -> Callable[[Path], None]:
+    """A folder whose rows have these numbers, with the right digests."""
+
+    def damage(folder: Path) -> None:
+        for file in folder.iterdir():
+            file.unlink()
+        write_rows(folder, graph(), shards=SHARDS, numbers=np.asarray(numbers))
+
+    return damage
+
+
+def _altered_number(folder: Path) -> None:
+    _numbers(np.arange(N)[::-1])(folder)
+    _bytes(1, _flip)(folder)  # the numbers are the last array of the file
+
+
 def _flip(data: bytes) -> bytes:
     return data[:-20] + bytes([data[-20] ^ 1]) + data[-19:]
 
@@ -176,6 +193,13 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "no shards": (_manifest(shards=[]), "wanted a list of 1 to 4096 shards"),
     "other fields": (_manifest(extra=1), "it has other fields"),
     "labels that are not there": (_manifest(labelled=True), "its arrays are of other dtypes"),
+    "numbers that are not there": (_manifest(renumbered=True), "its arrays are of other dtypes"),
+    "renumbered by text": (_manifest(renumbered="no"), "or renumbered not true or false"),
+    "altered number": (_altered_number, "an array does not match its SHA-256"),
+    "equal numbers": (_numbers([*range(N - 1), 0]), "two rows have the same number"),
+    "number below 0": (_numbers([*range(1, N), -1]), "the number of a row is not one of 0 to 39"),
+    "number above n": (_numbers([*range(1, N), N]), "the number of a row is not one of 0 to 39"),
+    "too few numbers": (_numbers(np.arange(N - 1)), "have other lengths than its rows"),
 }
 
 

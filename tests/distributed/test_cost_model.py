@@ -11,7 +11,6 @@ import pytest
 from condal.distributed.cost import (
     Machine,
     Size,
-    Work,
     iteration,
     low_rank,
     low_rank_memory,
@@ -20,6 +19,7 @@ from condal.distributed.cost import (
     seconds,
 )
 from condal.distributed.memory import bytes_by_part
+from condal.distributed.work import Work
 from condal.errors import ProblemError
 
 LOCAL = {"halo": 0.01, "neighbours": 4}
@@ -80,6 +80,21 @@ def test_work_adds_up_and_takes_time_for_each_thing():
     assert (3 * work).flops == 3e9
     assert work.seconds(MACHINE) == pytest.approx(1 + 3e-3 + 1e-5 + 1)
     assert Work(flops=2e9).seconds(MACHINE) == 1
+
+
+def test_new_memory_and_calls_take_time_and_messages_wait_for_work():
+    machine = replace(MACHINE, fresh=1e-9, call=1e-6, imbalance=0.5)
+    assert Work(fresh=1e9, calls=1e6).seconds(machine) == pytest.approx(2)
+    assert Work(flops=2e9).seconds(machine) == 1  # nobody waits for a rank without messages
+    assert Work(flops=2e9, messages=1).seconds(machine) == pytest.approx(1.5 + 1e-6)
+
+
+def test_a_kept_basis_is_written_to_new_memory():
+    size = Size(1000, 5000)
+    kept, other = (low_rank(size, columns=0, steps=9, kept=kept)["steps"] for kept in (9, 0))
+    assert other.fresh == 0
+    assert 9 * 8000 < kept.fresh < 9 * 3 * 8000  # doubled when it is full, and copied
+    assert replace(kept, fresh=0.0) == other
 
 
 def test_time_is_the_sum_of_the_parts_and_falls_with_ranks_until_messages_count():

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import ranks
 
-from condal.formats import convert_graph
+from condal.formats import convert_graph, read_graph
 from pages import ROOT, steps
 
 pytestmark = ranks.needed
@@ -27,19 +27,27 @@ def test_the_commands_of_the_page_solve_and_go_on(tmp_path, monkeypatch):
     pairs = {(max(i, j), min(i, j)) for i, j in rng.integers(1, 61, (150, 2)).tolist() if i != j}
     banner = f"%%MatrixMarket matrix coordinate pattern symmetric\n60 60 {len(pairs)}\n"
     Path("BIG.mtx").write_text(banner + "".join(f"{i} {j}\n" for i, j in sorted(pairs)))
-    assert commands("condal") == [["condal", "convert", "BIG.mtx", "BIG.shards"]]
+    first, ordered = commands("condal")
+    assert first == ["condal", "convert", "BIG.mtx", "BIG.shards"]
     convert_graph("BIG.mtx", "BIG.shards")
-    shown = commands("mpirun")
+    assert ordered == ["condal", "convert", "BIG.shards", "BIG.rcm", "--order", "rcm"]
+    convert_graph("BIG.shards", "BIG.rcm", order="rcm")
+    *shown, partitioned = commands("mpirun")
     assert [words[4] for words in shown] == ["solve", "resume"]
     for words in shown:
         assert words[:2] == ["mpirun", "-n"]
         ended = ranks.run(int(words[2]), "-m", *words[3:])
         assert ended.returncode == 0, ended.stderr
         assert "SOLVED" in ended.stdout or "solved" in ended.stdout
+    assert partitioned[4:] == ["convert", "BIG.shards", "BIG.parts", "--order", "partition"]
+    ended = ranks.run(int(partitioned[2]), "-m", *partitioned[3:])
+    assert ended.returncode == 0, ended.stderr
+    W = read_graph("BIG.mtx")
+    assert all((read_graph(name) != W).nnz == 0 for name in ("BIG.parts", "BIG.rcm"))
     # On a cluster they are the same, but for what starts them.
     assert [words[:3] for words in commands("srun")] == [["srun", "-K", "-n"]] * 2
     same = [words[4:] for words in commands("srun")]
-    assert same == [words[3:] for words in commands("mpirun")]
+    assert same == [words[3:] for words in shown]
 
 
 def test_the_packages_of_the_page_are_those_that_the_tests_install():

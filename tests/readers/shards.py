@@ -67,7 +67,7 @@ def read(path: Path) -> Any:
     folder.mkdir(exist_ok=True)
     (folder / NAME).write_bytes(data)
     record = ShardRecord(len(W), int(np.count_nonzero(W)), len(data), _digest(data))
-    manifest = Manifest("", len(W), False, (record,))
+    manifest = Manifest("", len(W), False, False, (record,))
     (folder / MANIFEST).write_text("".join(sealed(manifest.as_json())))
     return read_graph(folder)
 

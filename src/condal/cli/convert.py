@@ -10,9 +10,14 @@ from typing import Any
 
 import click
 
-from condal.io.shards.convert import MAX_MEMORY, convert_graph
+from condal.cli.ranks import refuse_crowd, silence_others
+from condal.errors import ProblemError
+from condal.io.shards.convert import FILE_ORDER, MAX_MEMORY, ORDERS, convert_graph
+from condal.io.shards.manifest import Manifest
 from condal.runtime.memory import bytes_of, size
 from condal.runtime.text import escape_terminal, table
+
+PARTITION = "partition"  # the order that ranks find together
 
 
 @click.command()
@@ -31,8 +36,17 @@ from condal.runtime.text import escape_terminal, table
     metavar="SIZE",
     help="The memory that the conversion may use.",
 )
+@click.option(
+    "--order",
+    type=click.Choice((*ORDERS, PARTITION)),
+    default=FILE_ORDER,
+    help="The order in which the rows are stored; answers keep the numbering of FILE. rcm and "
+    "partition bring neighbours together, so that ranks exchange less.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace an earlier folder of shards.")
-def convert(file: str, folder: str, shards: int | None, max_memory: str, overwrite: bool) -> None:
+def convert(
+    file: str, folder: str, shards: int | None, max_memory: str, order: str, overwrite: bool
+) -> None:
     """Convert the graph in FILE to a folder of shards, for ranks.
 
     \b
@@ -44,17 +58,29 @@ def convert(file: str, folder: str, shards: int | None, max_memory: str, overwri
     the memory, and DIR appears complete or not at all. Each rank then reads its
     own rows of DIR, on any number of ranks. All other commands take DIR like a
     file.
+
+    With --order rcm (reverse Cuthill-McKee), one process reads the graph whole.
+    With --order partition, FILE is a folder of shards, which all ranks that
+    mpirun has started divide by PT-Scotch:
+
+    \b
+      mpirun -n 4 condal convert BIG.shards BIG.parts --order partition
     """
     bytes_of(max_memory, "--max-memory")
-    with _Status() as status:
-        manifest = convert_graph(
-            file,
-            folder,
-            shards=shards,
-            max_memory=max_memory,
-            overwrite=overwrite,
-            progress=status,
-        )
+    if order == PARTITION:
+        manifest = _partition(file, folder, shards, overwrite=overwrite)
+    else:
+        refuse_crowd(f"start it once; only --order {PARTITION} takes several ranks")
+        with _Status() as status:
+            manifest = convert_graph(
+                file,
+                folder,
+                shards=shards,
+                max_memory=max_memory,
+                overwrite=overwrite,
+                order=order,
+                progress=status,
+            )
     sizes = [shard.bytes for shard in manifest.shards]
     rows = [
         ("vertices", f"{manifest.n:,}"),
@@ -64,6 +90,19 @@ def convert(file: str, folder: str, shards: int | None, max_memory: str, overwri
     shown = escape_terminal(shlex.quote(folder))
     click.echo(f"{escape_terminal(folder)}\n\n{table(rows)}")
     click.echo(f"\nNext:\n\n  mpirun -n 4 condal solve {shown} --as max-cut --distributed")
+
+
+def _partition(file: str, folder: str, shards: int | None, *, overwrite: bool) -> Manifest:
+    """Renumber a folder of shards on all ranks; the first prints for all."""
+    from condal.distributed import Team, partition_graph
+
+    team = Team()
+    silence_others(team)
+    if shards is not None:
+        raise ProblemError(
+            f"--order {PARTITION} does not take --shards: each rank writes its own shards"
+        )
+    return partition_graph(file, folder, team, overwrite=overwrite)
 
 
 class _Status:

@@ -49,7 +49,8 @@ def shard_facts(path: str) -> list[tuple[str, str]]:
     sizes = [shard.bytes for shard in manifest.shards]
     source = manifest.source or "a matrix in memory"
     total = f"{len(sizes):,}, {size(sum(sizes))} in total"
-    return [("converted from", escape_terminal(source)), ("shards", total)]
+    order = [("order of the rows", "renumbered for ranks")] if manifest.renumbered else []
+    return [("converted from", escape_terminal(source)), ("shards", total), *order]
 
 
 def facts(W: Any) -> list[tuple[str, str]]:

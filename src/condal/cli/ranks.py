@@ -39,8 +39,7 @@ def on_ranks(
     from condal import distributed
 
     team = distributed.Team()
-    if team.rank:
-        sys.stdout = sys.stderr = StringIO()  # discarded
+    silence_others(team)
     if application.name not in APPLICATIONS:
         names = " and ".join(f"--as {name}" for name in APPLICATIONS)
         raise ProblemError(f"--distributed is for {names}; got --as {application.name}")
@@ -89,6 +88,12 @@ def on_ranks(
         resume_command=f"mpirun -n {team.size} condal resume",
     )
     return on_team, SILENT if team.rank else outputs
+
+
+def silence_others(team: Any) -> None:
+    """Discard what all ranks but the first print."""
+    if team.rank:
+        sys.stdout = sys.stderr = StringIO()
 
 
 def _theta_task(file: str, team: Any, chosen: Chosen) -> Any:

@@ -14,6 +14,7 @@ from condal.distributed.maxcut import read_max_cut as read_max_cut
 from condal.distributed.memory import describe_memory as describe_memory
 from condal.distributed.memory import estimate as estimate
 from condal.distributed.memory import require_memory as require_memory
+from condal.distributed.partition import partition_graph as partition_graph
 from condal.distributed.phases import DistributedPhaseRetrieval as DistributedPhaseRetrieval
 from condal.distributed.phases import phase_retrieval as phase_retrieval
 from condal.distributed.reading import read_rows as read_rows

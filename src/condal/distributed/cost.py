@@ -9,9 +9,10 @@ nearly all that its entries refer to,
 and in a graph with locality they are few. Everything else is passes over a rank's own rows, and
 sums over the ranks. With the figures of a `Machine`, the work takes
 
-    max(flops / F, bytes / B + reads G) + block b + single s + messages a + sent / N  seconds.
+    w = max(flops / F, bytes / B + reads G) + block b + single s + fresh f + calls c  seconds,
 
-All functions are pure: a `Size` and counts of steps give `Work`, and that and a `Machine` seconds.
+and where it has messages, (1 + z) w + messages a + sent / N. All functions are pure: a `Size` and
+counts of steps give `Work`, and that and a `Machine` seconds.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from condal.distributed.machine import Machine
 from condal.distributed.memory import DATA_COPIES, bytes_by_part, halo_bytes, low_rank_bytes
 from condal.distributed.oracle import BASIS_SIZE
 from condal.distributed.team import Team
+from condal.distributed.work import Work
 from condal.errors import ProblemError
 from condal.storage.whole import FLOAT_BYTES as NUMBER
 
@@ -39,48 +41,12 @@ SKETCH_TRAFFIC = 8  # per entry of the sketch, which is scaled and added to
 STEP_TRAFFIC = 28  # per row, by a step of the Lanczos recurrence without C v
 SWEEP_TRAFFIC = 13  # per number of R, by a sweep without its products
 EVALUATION_TRAFFIC = 14  # per number of R, by its gradient and their lengths
+KEPT_COPIES = 2.5  # new vectors per vector of a basis, whose memory is doubled when it is full
+# Operations of Python on arrays.
+PRODUCT_CALLS, STEP_CALLS, EVALUATION_CALLS = 15, 20, 140
+BLOCK_CALLS, BLOCK_ROWS = 8, 1000  # of a block of rows of a sweep
 SINGLE = NUMBER // 2  # bytes of a number in single precision
-COLOURS = 8  # of a sparse graph: a sweep exchanges the rows of each in turn
-
-
-@dataclass(frozen=True)
-class Work:
-    """The work of one rank.
-
-    `bytes` go through its memory, `reads` are entries of sparse products with a vector, and
-    `messages` hold the bytes `sent`. `block` and `single` are entries times columns of sparse
-    products with a block of vectors, in double and in single precision.
-    """
-
-    flops: float = 0.0
-    bytes: float = 0.0
-    reads: float = 0.0
-    messages: float = 0.0
-    sent: float = 0.0
-    block: float = 0.0
-    single: float = 0.0
-
-    def __add__(self, other: Work) -> Work:
-        return Work(*(a + b for a, b in zip(self._all, other._all, strict=True)))
-
-    def __rmul__(self, c: float) -> Work:
-        return Work(*(c * a for a in self._all))
-
-    @property
-    def _all(self) -> tuple[float, ...]:
-        own = self.flops, self.bytes, self.reads, self.messages, self.sent
-        return *own, self.block, self.single
-
-    def seconds(self, machine: Machine) -> float:
-        """Return the seconds on that machine."""
-        moved = self.bytes / machine.memory + self.reads * machine.gather
-        blocks = [(self.block, machine.block), (self.single, machine.single)]
-        products = sum(count * each for count, each in blocks if count)
-        return max(self.flops / machine.flops, moved) + products + self.message_seconds(machine)
-
-    def message_seconds(self, machine: Machine) -> float:
-        """Return the seconds of its messages alone."""
-        return self.messages * machine.latency + self.sent / machine.network
+COLOURS = 6  # of a sparse graph: a sweep exchanges the rows of each in turn
 
 
 @dataclass(frozen=True)
@@ -180,18 +146,20 @@ def low_rank(
     sweeps: float = 0,
     evaluations: float = 0,
     steps: float = 0,
+    kept: float = 0,
     single: bool = True,
 ) -> dict[str, Work]:
     """Return the work per part of the low-rank method, with a factor R of some columns.
 
     A sweep moves all rows of R, in single or double precision; an evaluation is a product C R with
-    the passes over R that follow; and a step is one of Lanczos, for the oracle or a proof. Other
-    parts of a solve are passes over R that are fewer than these.
+    the passes over R that follow; and a step is one of Lanczos, for the oracle or a proof. The
+    vectors of the oracle's steps are `kept`. Other parts of a solve are passes over R that are
+    fewer than these.
     """
     return {
         "sweeps": sweeps * _sweep(size, columns, single),
         "evaluations": evaluations * _evaluation(size, columns),
-        "steps": steps * _step(size),
+        "steps": steps * _step(size) + kept * Work(fresh=KEPT_COPIES * NUMBER * size.rows),
     }
 
 
@@ -235,7 +203,7 @@ def _product(size: Size) -> Work:
     rows = (size.index + 3 * NUMBER) * r + (2 * NUMBER * r if size.ranks > 1 else 0)
     scattered = e - r + h  # with those packed for other ranks
     moved = (NUMBER + size.index) * e + rows + 4 * NUMBER * h
-    return Work(2 * e, moved, scattered, size.partners, NUMBER * h)
+    return Work(2 * e, moved, scattered, size.partners, NUMBER * h, calls=PRODUCT_CALLS)
 
 
 def _sweep(size: Size, columns: float, single: bool) -> Work:
@@ -248,6 +216,7 @@ def _sweep(size: Size, columns: float, single: bool) -> Work:
         sent=number * columns * h,
         block=0.0 if single else products,
         single=products if single else 0.0,
+        calls=BLOCK_CALLS * (COLOURS + r / BLOCK_ROWS),
     )
 
 
@@ -259,12 +228,15 @@ def _evaluation(size: Size, columns: float) -> Work:
         messages=size.partners + SUMS_AND_BROADCASTS * size.rounds,
         sent=NUMBER * columns * h,
         block=size.stored * columns,
+        calls=EVALUATION_CALLS,
     )
 
 
 def _step(size: Size) -> Work:
     """C v, the diagonal part, and the vectors of the recurrence; two sums over the ranks."""
-    vectors = Work(bytes=STEP_TRAFFIC * NUMBER * size.rows, messages=2 * size.rounds)
+    vectors = Work(
+        bytes=STEP_TRAFFIC * NUMBER * size.rows, messages=2 * size.rounds, calls=STEP_CALLS
+    )
     return _product(size) + vectors
 
 

@@ -32,15 +32,12 @@ class Exchange:
     ) -> None:
         self.team, self.size = team, int(wanted.size)
         begin, _ = team.range(n)
-        firsts = np.array([team.range(n, rank)[0] for rank in range(team.size)])
-        owners = np.searchsorted(firsts, wanted, side="right") - 1
+        owners = np.searchsorted(row_starts(n, team), wanted, side="right") - 1
         counts = np.bincount(owners, minlength=team.size).astype(np.int64)
         asked = np.empty_like(counts)
         team.comm.Alltoall(counts, asked)
-        numbers = np.empty(int(asked.sum()), dtype=np.int64)
-        send = [np.ascontiguousarray(wanted, dtype=np.int64), (counts, _starts(counts))]
-        team.comm.Alltoallv(send, [numbers, (asked, _starts(asked))])
-        own = numbers - begin
+        cuts = np.concatenate([[0], np.cumsum(counts)])
+        own = sent_to_ranks(wanted.astype(np.int64, copy=False), cuts, team) - begin
         self._sent = own if places is None else places[own]
         self._to, self._from = _slices(asked), _slices(counts)
         self._buffer: Any = np.empty(0)
@@ -66,6 +63,22 @@ class Exchange:
         if self._buffer.shape != shape or self._buffer.dtype != own.dtype:
             self._buffer = np.empty(shape, own.dtype)
         return np.take(own, self._sent, axis=0, out=self._buffer, mode="clip")
+
+
+def sent_to_ranks(values: Any, cuts: Indices, team: Team) -> Any:
+    """Send values[cuts[k] : cuts[k + 1]] to rank k, and return what all ranks send to this one."""
+    counts = np.diff(cuts).astype(np.int64)
+    received = np.empty_like(counts)
+    team.comm.Alltoall(counts, received)
+    into = np.empty(int(received.sum()), dtype=values.dtype)
+    send = [np.ascontiguousarray(values), (counts, _starts(counts))]
+    team.comm.Alltoallv(send, [into, (received, _starts(received))])
+    return into
+
+
+def row_starts(n: int, team: Team) -> Indices:
+    """Return where the rows of each rank begin, and n."""
+    return np.array([*(team.range(n, rank)[0] for rank in range(team.size)), n], dtype=np.int64)
 
 
 def _starts(counts: Indices) -> Indices:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from condal.distributed.pieces import (
     DistributedSpectrahedron,
     OnesTerm,
 )
+from condal.distributed.reading import in_file_order
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 from condal.io.safe_files import PathLike
@@ -47,11 +48,15 @@ class DistributedTheta:
         The ranks.
     name : str
         The name of the problem.
+    numbers : ndarray of int, optional
+        The numbers of this rank's rows in the graph as the user numbers it, from 0; by default they
+        are stored in that order.
     """
 
     block: Any = field(repr=False)
     team: Team = field(repr=False)
     name: str = "theta"
+    numbers: Any = field(default=None, repr=False)
 
     @property
     def n(self) -> int:
@@ -115,9 +120,7 @@ class DistributedTheta:
                 size = int(self.team.sum(float(taken.sum())))
                 if size > most:
                     best, most = taken, size
-            begin, _ = self.team.range(self.n)
-            gathered = self.team.comm.gather(begin + np.flatnonzero(best), root=0)
-            vertices = np.concatenate(gathered or [np.zeros(0, dtype=np.int64)])
+            vertices = np.flatnonzero(in_file_order(best, self.numbers, self.team))
             return StableSet(max(most, 0), float(result.bound), vertices)
 
     def _greedy(self, scores: Array) -> Any:
@@ -186,4 +189,5 @@ def read_theta(file: PathLike, team: Team | None = None) -> DistributedTheta:
         The model.
     """
     team = Team() if team is None else team
-    return theta(read_max_cut(file, team).block, team)
+    graph = read_max_cut(file, team)
+    return replace(theta(graph.block, team), numbers=graph.numbers)

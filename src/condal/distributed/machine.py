@@ -9,6 +9,8 @@ the figures.
 
 from __future__ import annotations
 
+import mmap
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,13 +20,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
+from condal.methods.projection.relaxation import BlocksByPrecision
 
+CALL_NUMBERS = 16  # of a vector whose operations take no time but Python's
 BASIS = 24  # vectors of the basis whose passes are measured
 COLUMNS, BLOCK_BYTES = 64, 2**28  # of the block, at most
 CACHED_NUMBERS = 2**14  # of vectors that fit in a cache, to measure flops
 SHORT_BYTES, LONG_BYTES = 8, 2**22  # of messages that measure latency and bandwidth
 MIN_SECONDS, MIN_REPEATS = 0.3, 3  # of each kernel
+WAIT_SECONDS = 1.0  # of kernels in which ranks wait for each other: such waits come in bursts
 NUMBER, INDEX = 8, 4  # bytes
 
 
@@ -41,13 +47,19 @@ class Machine:
     flops : float
         Floating-point operations per second on data in the cache.
     latency : float
-        Seconds per message of no length in a sum over the ranks, after some work: the wait for the
-        slowest rank is part of it.
+        Seconds per message of no length in a sum over the ranks, after a short product: the wait
+        for the slowest rank is part of it.
     network : float
         Bytes of messages per second.
     block, single : float
-        Seconds per entry and column of a sparse product with a block of vectors, in double and in
-        single precision; NaN if they were not measured.
+        Seconds per entry and column of a sparse product with a block of vectors, in double
+        precision, and in single precision as sweeps multiply; NaN if they were not measured.
+    fresh : float
+        Seconds per byte of memory that is written for the first time.
+    call : float
+        Seconds per operation of Python on an array, however short.
+    imbalance : float
+        Seconds that a rank waits for the slowest, per second of work between messages.
     """
 
     memory: float
@@ -57,6 +69,9 @@ class Machine:
     network: float
     block: float = nan
     single: float = nan
+    fresh: float = 0.0
+    call: float = 0.0
+    imbalance: float = 0.0
 
     @classmethod
     def measured(
@@ -91,7 +106,7 @@ class Machine:
         basis, w, u = np.ones((BASIS, rows)), np.ones(rows), np.ones(rows)
         columns = max(1, min(COLUMNS, BLOCK_BYTES // (NUMBER * A.shape[1])))
         X, A32 = np.ones((A.shape[1], columns)), A.astype(np.float32)
-        X32 = X.astype(np.float32)
+        X32: Any = X.astype(np.float32)
         short = np.ones(CACHED_NUMBERS)
 
         def orthogonalise() -> None:
@@ -101,58 +116,86 @@ class Machine:
             for _ in range(64):
                 short @ short
 
+        every = BlocksByPrecision(A32, [slice(0, rows)])[np.float32]
+        blocks, kept = every[0], threading.local()
+
+        def pull() -> None:
+            for some in blocks:
+                some.pull(X32, kept)
+
         passes = _mean(team, orthogonalise)
         memory = NUMBER * (2 * BASIS + 5) * rows / passes
         product = _mean(team, lambda: A @ v)
         moved = (NUMBER + INDEX) * A.nnz + (3 * NUMBER + INDEX) * rows
         gather = max(product - moved / memory, 0.0) / max(A.nnz - rows, 1)
-        block, single = _mean(team, lambda: A @ X), _mean(team, lambda: A32 @ X32)
+        block, single = _mean(team, lambda: A @ X), _mean(team, pull)
         flops = 64 * 2 * CACHED_NUMBERS / _mean(team, multiply)
         each = columns * A.nnz
-        numbers = np.array([memory, gather, flops, block / each, single / each])
-        memory, gather, flops, block, single = (team.sums(numbers) / team.size).tolist()
+        fresh = _mean(team, lambda: _fill_new(BASIS * NUMBER * rows)) / (BASIS * NUMBER * rows)
+        few = ShardedArray(np.ones(CALL_NUMBERS), team)
+        call = _mean(team, lambda: few + few)
+        numbers = np.array([memory, gather, flops, block / each, single / each, fresh, call, block])
+        *figures, work = (team.sums(numbers) / team.size).tolist()
+        memory, gather, flops, block, single, fresh, call = figures
         if alone:
-            return cls(memory, gather, flops, 0.0, memory, block, single)
+            return cls(memory, gather, flops, 0.0, memory, block, single, fresh, call)
 
         def step() -> None:
             A @ v
             team.sum(1.0)
 
         # After some work, as in a solve: a sum also waits for the slowest rank.
-        waiting = team.largest(_mean(team, step)) - team.sum(product) / team.size
+        waiting = team.largest(_mean(team, step, WAIT_SECONDS)) - team.sum(product) / team.size
         latency = max(waiting, team.largest(_mean(team, lambda: team.sum(1.0))))
+
+        def long_step() -> None:
+            A @ X
+            team.sum(1.0)
+
+        # Between messages that are further apart, the ranks drift further apart.
+        behind = team.largest(_mean(team, long_step, WAIT_SECONDS)) - work - latency
         latency /= ceil(log2(team.size))
         long = team.largest(_mean(team, lambda: _exchange(team, LONG_BYTES)))
         network = LONG_BYTES / max(long - latency, 1e-9)
-        return cls(memory, gather, flops, latency, network, block, single)
+        imbalance = max(behind, 0.0) / work
+        return cls(memory, gather, flops, latency, network, block, single, fresh, call, imbalance)
 
 
 def _rows(seed: int, rows: int, columns: int, degree: float, local: bool) -> Any:
-    """Return rows of a sparse matrix with a diagonal and `degree` more entries per row."""
+    """Return rows of a sparse matrix with a diagonal and `degree` more entries per row: as many in
+    each if they are near, and otherwise as in a random graph, whose rows differ in length."""
     rng = np.random.default_rng(seed)
     row = np.repeat(np.arange(rows), ceil(degree))
     if local:
         near = rng.integers(1, max(2, int(rows**0.5)), row.size)
         column = np.clip(row + np.where(rng.random(row.size) < 0.5, -near, near), 0, columns - 1)
     else:
-        column = rng.integers(0, columns, row.size)
+        row, column = (rng.integers(0, size, row.size) for size in (rows, columns))
     kept = rng.random(row.size) < degree / ceil(degree) if degree else np.zeros(0, bool)
     i, j = (np.concatenate([np.arange(rows), index[kept]]) for index in (row, column))
     return sp.csr_array((np.ones(i.size), (i, j)), shape=(rows, columns))
 
 
-def _mean(team: Team, work: Callable[[], Any]) -> float:
+def _mean(team: Team, work: Callable[[], Any], seconds: float = MIN_SECONDS) -> float:
     """Return the mean time of `work`, which all ranks do equally often at the same time."""
     team.comm.Barrier()
     began = time.perf_counter()
     work()
     first = team.largest(time.perf_counter() - began)
-    repeats = max(MIN_REPEATS, ceil(MIN_SECONDS / max(first, 1e-7)))
+    repeats = max(MIN_REPEATS, ceil(seconds / max(first, 1e-7)))
     team.comm.Barrier()
     began = time.perf_counter()
     for _ in range(repeats):
         work()
     return (time.perf_counter() - began) / repeats
+
+
+def _fill_new(size: int) -> None:
+    """Write to new memory of the system: an array may get what another has left."""
+    with mmap.mmap(-1, size) as memory:
+        numbers = np.frombuffer(memory, np.uint8)
+        numbers.fill(1)
+        del numbers  # before the memory is returned
 
 
 def _exchange(team: Team, size: int) -> None:

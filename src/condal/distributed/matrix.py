@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.terms import DiagonalTerm, SparseTerm, Term
+
+OUTER_ROWS = 1024  # of a block product with the halo at a time
 
 if TYPE_CHECKING:
     from condal.distributed.sweeps import DistributedSweeps
@@ -105,18 +108,26 @@ class ShardedRows:
         else:
             inner, outer = self._split()
             out = inner @ local
-            out += outer @ self.halo.others(local)
+            others = self.halo.others(local)
+            for rows, entries in outer:
+                out[rows] += entries @ others
         if self.factor != 1.0:
             out *= self.factor
         return ShardedArray(out, self.team)
 
-    def _split(self) -> tuple[Any, Any]:
-        """The columns of this rank, and those of the halo."""
+    def _split(self) -> tuple[Any, list[tuple[slice, Any]]]:
+        """The columns of this rank, and those of the halo for some rows at a time: so the products
+        stay in the cache, and those with no other rank are left out."""
         if "split" not in self._derived:
             rows = self.own.shape[0]
-            self._derived["split"] = self.own[:, :rows], self.own[:, rows:]
-        inner, outer = self._derived["split"]
-        return inner, outer
+            outer = sp.csr_array(self.own[:, rows:])
+            cuts = pairwise([*range(0, rows, OUTER_ROWS), rows])
+            several = [slice(begin, end) for begin, end in cuts]
+            outside = [(some, outer[some]) for some in several]
+            parts = [(some, entries) for some, entries in outside if entries.nnz]
+            self._derived["split"] = self.own[:, :rows], parts
+        inner, outer_parts = self._derived["split"]
+        return inner, outer_parts
 
     def reordered(self) -> tuple[ShardedRows, ShardedArray] | None:
         """Return C with the rows of each rank in an order that brings neighbours together, and this

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from condal.distributed.pieces import (
     DistributedLinear,
     DistributedSpectrahedron,
 )
-from condal.distributed.reading import read_rows
+from condal.distributed.reading import in_file_order, read_rows
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.errors import ProblemError
@@ -52,11 +52,15 @@ class DistributedMaxCut:
         The ranks.
     name : str
         The name of the problem.
+    numbers : ndarray of int, optional
+        The numbers of this rank's rows in the graph as the user numbers it, from 0; by default they
+        are stored in that order.
     """
 
     block: Any = field(repr=False)
     team: Team = field(repr=False)
     name: str = "max-cut"
+    numbers: Any = field(default=None, repr=False)
 
     @property
     def n(self) -> int:
@@ -128,7 +132,8 @@ class DistributedMaxCut:
         Returns
         -------
         Cut
-            The cut. Every rank has its weight; only the first has the signs of all vertices.
+            The cut. Every rank has its weight; only the first has the signs of all vertices, in the
+            user's order.
         """
         limit = rounding_limit(max_seconds)
         with self.team.solving():
@@ -144,8 +149,7 @@ class DistributedMaxCut:
             weight = s @ (self.cost @ s)
             if weight > best_weight:
                 best_weight, best_signs = weight, signs
-        shards = self.team.comm.gather(best_signs.astype(np.int8), root=0)
-        all_signs = np.concatenate(shards or [np.zeros(0, np.int8)])
+        all_signs = in_file_order(best_signs.astype(np.int8), self.numbers, self.team)
         return Cut(best_weight, float(result.bound), all_signs)
 
     def _flipped(self, signs: Any, limit: TimeLimit = UNLIMITED) -> Any:
@@ -208,7 +212,8 @@ def read_max_cut(file: PathLike, team: Team | None = None) -> DistributedMaxCut:
     team = Team() if team is None else team
     with team.solving():
         team.require_alike()
-        return max_cut(read_rows(file, team).W, team)
+        rows = read_rows(file, team)
+        return replace(max_cut(rows.W, team), numbers=rows.numbers)
 
 
 def _require_symmetric(model: DistributedMaxCut) -> None:

@@ -46,10 +46,12 @@ def test_the_memory_of_the_model_is_the_estimate(model):
 def test_the_figures_of_these_ranks(team):
     machine = measured_machine(team, Size(2000 * team.size, 10_000 * team.size, ranks=team.size))
     figures = np.array([machine.memory, machine.flops, machine.latency, machine.network])
-    figures = np.concatenate([figures, [machine.block, machine.single]])
+    more = [machine.block, machine.single, machine.fresh, machine.call]
+    figures = np.concatenate([figures, more])
     assert np.all(np.isfinite(figures))
     assert np.all(figures > 0)
     assert machine.gather >= 0
+    assert machine.imbalance >= 0
     team.require_same(machine, "the figures of the machine")
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_labelled_graph, text_format
@@ -39,6 +41,7 @@ MAX_MEMORY = "1 GB"  # by default
 MIN_MEMORY = 16_000_000
 PIECE_SHARE, MAX_PIECE_BYTES = 64, 8 << 20  # a piece of text is that part of the memory, at most
 BYTES_PER_RECORD = 100  # of a shard, while it is sorted
+FILE_ORDER, RCM = ORDERS = ("file", "rcm")  # of the rows
 BINS = 1 << 16  # ranges of rows whose entries are counted
 ENTRIES, PLACED, BLOCK, TURNED = "entries", "placed", "block", "turned"  # temporary files
 
@@ -58,6 +61,7 @@ def convert_graph(
     shards: int | None = None,
     max_memory: Bytes = MAX_MEMORY,
     overwrite: bool = False,
+    order: str = FILE_ORDER,
     progress: Progress | None = None,
 ) -> Manifest:
     """Convert a graph file to a folder of shards, which appears whole or not at all.
@@ -80,6 +84,10 @@ def convert_graph(
         1/64 of it, and 40 bytes per vertex of an edge list, come on top.
     overwrite : bool
         Replace an earlier folder of shards; nothing else is ever overwritten.
+    order : {"file", "rcm"}
+        The order in which the rows are stored: that of the file, or reverse Cuthill-McKee, which
+        brings neighbours together, so that ranks have fewer edges between them. The file is read
+        whole for the latter. Readers return the vertices in the order of the file in any case.
     progress : callable, optional
         Called with the name of a step, how many entries or shards of it are done, and of how many;
         0 if that is unknown.
@@ -92,21 +100,38 @@ def convert_graph(
     memory = bytes_of(max_memory)
     if memory < MIN_MEMORY:
         raise ProblemError(f"max_memory must be at least {size(MIN_MEMORY)}; got {size(memory)}")
+    if order not in ORDERS:
+        raise ProblemError(f"order must be one of {', '.join(ORDERS)}; got {order!r}")
     say = progress or (lambda step, done, of: None)
     source = Path(os.fsdecode(path)).name
     with new_folder(path=folder, overwrite=overwrite) as new:
-        stream = _stream(path, memory, say)
+        stream = _stream(path, memory, say) if order == FILE_ORDER else None
         if stream is None:
             W, labels = read_labelled_graph(path)
             numbered = bool(np.array_equal(labels, np.arange(1, W.shape[0] + 1)))
-            own = None if numbered else labels
-            return write_rows(new, W, shards=shards, labels=own, source=source)
+            own, numbers = None if numbered else labels, None
+            if order == RCM:
+                say("ordering", 0, 0)
+                W, numbers = cuthill_mckee(W)
+                own = None if own is None else own[numbers]
+            return write_rows(new, W, shards=shards, labels=own, numbers=numbers, source=source)
         work = new / "work"
         work.mkdir()
         manifest = _Conversion(stream, new, work, memory, say).run(shards, source)
         shutil.rmtree(work)
         manifest.write(new)
         return manifest
+
+
+def cuthill_mckee(W: sparse.csr_array) -> tuple[sparse.csr_array, npt.NDArray[np.int64]]:
+    """Return W with rows and columns in the order of reverse Cuthill-McKee, and this order."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    matrix = sparse.csr_matrix(W)
+    numbers = reverse_cuthill_mckee(matrix, symmetric_mode=True).astype(np.int64)
+    ordered = sparse.csr_array(W[numbers][:, numbers])
+    ordered.sort_indices()
+    return ordered, numbers
 
 
 def _stream(path: PathLike, memory: float, say: Progress) -> EntryStream | None:
@@ -166,7 +191,7 @@ class _Conversion:
             records.append(write_shard(self._folder, k, begin, W, own))
             self._say("writing", k + 1, count)
         self._rule.end_rows()
-        return Manifest(source, n, self._stream.n is None, tuple(records))
+        return Manifest(source, n, self._stream.n is None, False, tuple(records))
 
     def _read(self) -> tuple[LabelSet, int]:
         """Write all entries of the stream to a file; return their labels and their number."""

@@ -33,10 +33,11 @@ MANIFEST = SHARD_MANIFEST
 OWNER = "a folder of shards"  # in error messages
 MAX_SHARDS = 4096
 NUMBER_BYTES, WEIGHT_BYTES = 4, 8  # of a count or a column, at least, and of a weight
+LABEL_BYTES = 8  # of a label, or of the number of a row in the file
 
 _NAME = re.compile(r"\d{4}\.rows")
 _SHA256 = re.compile("[0-9a-f]{64}")
-_KEYS = (*STAMP, "source", "n", "entries", "labelled", "shards", SEAL)
+_KEYS = (*STAMP, "source", "n", "entries", "labelled", "renumbered", "shards", SEAL)
 _SHARD_KEYS = ("rows", "entries", "bytes", "sha256")
 
 
@@ -69,6 +70,8 @@ class Manifest:
         The rows and columns of W.
     labelled : bool
         Whether the shards hold labels of the vertices; else these are 1 to n.
+    renumbered : bool
+        Whether the rows are in another order than in the file, and hold their numbers there.
     shards : tuple of ShardRecord
         The shards, in the order of their rows.
     """
@@ -76,6 +79,7 @@ class Manifest:
     source: str
     n: int
     labelled: bool
+    renumbered: bool
     shards: tuple[ShardRecord, ...]
 
     @property
@@ -99,7 +103,7 @@ class Manifest:
             dict(zip(_SHARD_KEYS, (s.rows, s.entries, s.bytes, s.sha256), strict=True))
             for s in self.shards
         ]
-        values = (self.source, self.n, self.entries, self.labelled, shards)
+        values = (self.source, self.n, self.entries, self.labelled, self.renumbered, shards)
         return SHARDS.stamp() | dict(zip(_KEYS[len(STAMP) : -1], values, strict=True))
 
     def write(self, folder: Path) -> None:
@@ -148,18 +152,20 @@ def read_manifest(folder: Path) -> Manifest:
 def _parse(values: dict[str, Any]) -> Manifest:
     if tuple(values) != _KEYS:
         raise ValueError("it has other fields")
-    source, n, entries, labelled, listed = (values[key] for key in _KEYS[len(STAMP) : -1])
-    if not isinstance(source, str) or type(labelled) is not bool:
-        raise ValueError("the source is not a text, or labelled is not true or false")
+    source, n, entries, labelled, renumbered, listed = (
+        values[key] for key in _KEYS[len(STAMP) : -1]
+    )
+    if not isinstance(source, str) or {type(labelled), type(renumbered)} != {bool}:
+        raise ValueError("the source is not a text, or labelled or renumbered not true or false")
     if not isinstance(listed, list) or not 1 <= len(listed) <= MAX_SHARDS:
         raise ValueError(f"wanted a list of 1 to {MAX_SHARDS} shards")
-    manifest = Manifest(source, n, labelled, tuple(map(_shard, listed)))
+    manifest = Manifest(source, n, labelled, renumbered, tuple(map(_shard, listed)))
     if not _is_count(n) or not _is_count(entries):
         raise ValueError("n and entries must be whole numbers")
     if manifest.ends[-1] != n or manifest.entries != entries:
         raise ValueError("the rows or the entries of the shards do not add up to those of W")
     for shard in manifest.shards:
-        per_row = NUMBER_BYTES + WEIGHT_BYTES * labelled
+        per_row = NUMBER_BYTES + LABEL_BYTES * (labelled + renumbered)
         if per_row * shard.rows + (NUMBER_BYTES + WEIGHT_BYTES) * shard.entries > shard.bytes:
             raise ValueError("a shard claims more rows and entries than its bytes can hold")
     return manifest

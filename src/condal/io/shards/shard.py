@@ -1,8 +1,9 @@
 """The file of one shard: some rows of W, in pieces.
 
 It is a container of one file. A piece is a range of rows: the number of entries of each row, their
-columns, their weights and, if vertices have labels, those of the rows. Each array has its own
-SHA-256: a rank reads and checks only the pieces that hold rows of its own.
+columns, their weights, the labels of the rows if vertices have any, and the numbers of the rows in
+the converted file if they were renumbered. Each array has its own SHA-256: a rank reads and checks
+only the pieces that hold rows of its own.
 """
 
 from __future__ import annotations
@@ -28,18 +29,28 @@ _WEIGHT, _LABEL = "<f8", "<i8"
 
 
 class Piece(NamedTuple):
-    """The entries of some rows: their number per row, columns and weights, and the rows' labels."""
+    """The entries of some rows: their number per row, columns and weights; and the rows' labels and
+    numbers in the file, if they are stored."""
 
     counts: Any
     columns: Any
     weights: Any
     labels: Any
+    numbers: Any
 
 
 def write_shard(
-    folder: Path, number: int, begin: int, block: sparse.csr_array, labels: Any = None
+    folder: Path,
+    number: int,
+    begin: int,
+    block: sparse.csr_array,
+    labels: Any = None,
+    numbers: Any = None,
 ) -> ShardRecord:
-    """Write the rows of W from `begin` on, in canonical form, as a shard of the folder."""
+    """Write the rows of W from `begin` on, in canonical form, as a shard of the folder.
+
+    `numbers` are those of the rows in the file, from 0, if they are in another order.
+    """
     n, index = int(block.shape[1]), DTYPES[index_of(int(block.shape[1]))]
     cuts = _cuts(block.indptr)
     arrays: list[npt.NDArray[Any]] = []
@@ -48,8 +59,8 @@ def write_shard(
         arrays.append(np.diff(block.indptr[first : last + 1]).astype(index, copy=False))
         arrays.append(block.indices[entries].astype(index, copy=False))
         arrays.append(block.data[entries].astype(np.float64, copy=False))
-        if labels is not None:
-            arrays.append(labels[first:last].astype(np.int64, copy=False))
+        stored = (values for values in (labels, numbers) if values is not None)
+        arrays += [np.ascontiguousarray(values[first:last], np.int64) for values in stored]
     head = head_bytes(SHARDS, {"shard": number, "begin": begin, "n": n}, cuts, arrays)
     with created(folder / name_of(number)) as file:
         write_file(file, head, arrays)
@@ -79,14 +90,16 @@ def read_pieces(
             SHARDS.refuse("it is not the shard that the manifest names", path)
         try:
             cuts = _checked_cuts(head, manifest, number)
-            width = 3 + manifest.labelled
+            width = 3 + manifest.labelled + manifest.renumbered
             for k, (a, b) in enumerate(pairwise(cuts)):
                 low, high = max(begin - first_row - a, 0), min(end - first_row, b) - a
                 if low < high:
                     entries = head.arrays[width * k : width * (k + 1)]
                     file.seek(head.begin + entries[0].offset, os.SEEK_SET)
-                    arrays = [entry.read(file) for entry in entries]
-                    piece = Piece(*arrays, *([] if manifest.labelled else [None]))
+                    counts, columns, weights, *stored = [entry.read(file) for entry in entries]
+                    labels = stored.pop(0) if manifest.labelled else None
+                    numbers = stored.pop(0) if manifest.renumbered else None
+                    piece = Piece(counts, columns, weights, labels, numbers)
                     _require_rows(piece, manifest.n)
                     yield _sliced(piece, low, high)
         except ValueError as error:
@@ -103,23 +116,28 @@ def _checked_cuts(head: Head, manifest: Manifest, number: int) -> list[int]:
         raise ValueError("its pieces have no rows")
     if cuts[0] != 0 or cuts[-1] != shard.rows:
         raise ValueError("its pieces are not its rows")
-    dtypes = [manifest.index, manifest.index, _WEIGHT, *([_LABEL] * manifest.labelled)]
+    per_row = manifest.labelled + manifest.renumbered  # further arrays
+    dtypes = [manifest.index, manifest.index, _WEIGHT, *([_LABEL] * per_row)]
     width, entries = len(dtypes), 0
     if [entry.dtype for entry in head.arrays] != dtypes * (len(cuts) - 1):
         raise ValueError("its arrays are of other dtypes, or not of its pieces")
     for k, (a, b) in enumerate(pairwise(cuts)):
         shapes = [entry.shape for entry in head.arrays[width * k : width * (k + 1)]]
-        if shapes != [(b - a,), shapes[1], shapes[1], (b - a,)][:width] or len(shapes[1]) != 1:
+        rows, wanted = (b - a,), shapes[1]
+        if shapes != [rows, wanted, wanted, *([rows] * per_row)] or len(wanted) != 1:
             raise ValueError("the arrays of a piece have other lengths than its rows")
-        entries += shapes[1][0]
+        entries += wanted[0]
     if entries != shard.entries:
         raise ValueError("its entries are not those that the manifest counts")
     return cuts
 
 
 def _require_rows(piece: Piece, n: int) -> None:
-    """Raise ValueError unless the columns of each row rise within 0 ... n - 1."""
-    counts, columns = piece.counts, piece.columns
+    """Raise ValueError unless the columns of each row rise within 0 ... n - 1, and the numbers of
+    the rows are among these."""
+    counts, columns, numbers = piece.counts, piece.columns, piece.numbers
+    if numbers is not None and (numbers.min() < 0 or numbers.max() >= n):
+        raise ValueError(f"the number of a row is not one of 0 to {n - 1}")
     if counts.min() < 0 or int(counts.sum(dtype=np.int64)) != columns.size:
         raise ValueError("the entries of the rows of a piece do not add up")
     if not columns.size:
@@ -136,5 +154,5 @@ def _sliced(piece: Piece, first: int, last: int) -> Piece:
     """Return some rows of a piece."""
     begin = int(piece.counts[:first].sum(dtype=np.int64))
     entries = slice(begin, begin + int(piece.counts[first:last].sum(dtype=np.int64)))
-    labels = None if piece.labels is None else piece.labels[first:last]
-    return Piece(piece.counts[first:last], piece.columns[entries], piece.weights[entries], labels)
+    of_rows = (None if of is None else of[first:last] for of in (piece.labels, piece.numbers))
+    return Piece(piece.counts[first:last], piece.columns[entries], piece.weights[entries], *of_rows)

@@ -68,17 +68,21 @@ def write_rows(
     *,
     shards: int | None = None,
     labels: Any = None,
+    numbers: Any = None,
     source: str = "",
 ) -> Manifest:
-    """Write W, in canonical form, and the manifest into a new folder."""
+    """Write W, in canonical form, and the manifest into a new folder.
+
+    `numbers` are those of the rows in the file, from 0, if they are in another order.
+    """
     n = int(W.shape[0])
     before = W.indptr.astype(np.int64) + np.arange(n + 1)
     ends = row_cuts(np.arange(n + 1), before, shard_count(n, int(before[-1]), shards))
     records: list[ShardRecord] = []
     for number, (begin, end) in enumerate(pairwise(ends)):
-        own = None if labels is None else labels[begin:end]
-        records.append(write_shard(folder, number, begin, W[begin:end], own))
-    manifest = Manifest(source, n, labels is not None, tuple(records))
+        own = (None if of is None else of[begin:end] for of in (labels, numbers))
+        records.append(write_shard(folder, number, begin, W[begin:end], *own))
+    manifest = Manifest(source, n, labels is not None, numbers is not None, tuple(records))
     manifest.write(folder)
     return manifest
 

@@ -66,7 +66,6 @@ def test_the_set_has_what_it_says():
     assert len({case.name for case in CONIC.cases}) == len(CONIC.cases)
 
 
-@pytest.mark.skipif("Clarabel" not in installed(), reason="Clarabel is not installed")
 @pytest.mark.parametrize("build", PROBLEMS, ids=lambda build: build.__name__)
 def test_an_everyday_optimum_is_what_clarabel_finds(build, tmp_path):
     question = CvxpyQuestion(build)
@@ -75,7 +74,6 @@ def test_an_everyday_optimum_is_what_clarabel_finds(build, tmp_path):
     assert found.violation < 1e-5
 
 
-@pytest.mark.skipif("Clarabel" not in installed(), reason="Clarabel is not installed")
 @pytest.mark.parametrize("k", [0, 1, 4, 12])
 @pytest.mark.parametrize("family", TITLES)
 def test_what_is_known_of_a_family_is_what_clarabel_finds(family, k, tmp_path):

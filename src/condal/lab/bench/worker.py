@@ -164,7 +164,8 @@ def _outcome(proved: CertifiedAnswer, tol: float) -> Any:
 
 
 def _brief(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    text = " ".join(str(error).split())[:200]
+    return text if isinstance(error, CondalError) else f"{type(error).__name__}: {text}"
 
 
 def main(question: str, reply: str) -> None:

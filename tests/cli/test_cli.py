@@ -439,6 +439,7 @@ def test_help_begins_with_an_example(command):
     assert ended.exit_code == 0
     assert re.match(r"Usage: .*\n\n  .*\n\n  Examples?:\n    condal \w+", ended.stdout)
     assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+    assert "\n\n\n" not in ended.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import condal
+from condal.driver.warm_start import seed_offset
 from condal.methods.rules import Classical, Decr, LineSearch
 from condal.storage import Atoms, Dense, Factored, Sketch
 from known import DATA, PLANTED, needs_data, planted_sdp, torus
@@ -526,3 +527,11 @@ def test_a_warm_start_from_another_space_is_refused():
         result = condal.solve(one, max_iters=3)
         with pytest.raises(condal.ProblemError, match="a point of another space"):
             condal.solve(other, warm_start=result)
+
+
+def test_the_proofs_of_a_warm_start_have_other_random_vectors():
+    y = np.arange(3.0)
+    offset = seed_offset((None, y))
+    assert seed_offset((None, y.copy())) == offset >= 0
+    assert seed_offset((None, np.nextafter(y, 9.0))) != offset
+    assert seed_offset((None, None)) >= 0

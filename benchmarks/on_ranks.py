@@ -58,7 +58,7 @@ class Clock:
             self.sent += 8.0 * C.halo.size * columns
             return product(C, v)
 
-        rows.__matmul__ = counted  # type: ignore[method-assign]
+        rows.__matmul__ = counted  # type: ignore[method-assign]  # to count
 
     def watch(self, owner: Any, name: str, part: str, *, outside: str = "") -> None:
         """Time a method of a class as a part, except inside calls of the part `outside`."""

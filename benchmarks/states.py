@@ -124,7 +124,10 @@ def _likelihood(model: StateTomography) -> tuple[Any, ...]:
     """Return what R rho R needs: two maps, the counts, the background, and the side of rho."""
     A: Any = model.A
     background = model.background / model.dimension
-    adjoint = lambda y: _complex(A.adjoint(y).dense)  # noqa: E731
+
+    def adjoint(y: Any) -> Any:
+        return _complex(A.adjoint(y).dense)
+
     return A.probabilities, adjoint, model.counts, background, model.dimension
 
 

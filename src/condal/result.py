@@ -131,6 +131,8 @@ class Result:
         from a sketch, or that of another point, whose dual proved the best bound.
     maximise : bool, optional
         Whether the problem is a maximisation; None if it is not known.
+    first_k : int, optional
+        The k of the warm start, after which the iterations of this solve are counted.
     """
 
     x: Any
@@ -153,6 +155,7 @@ class Result:
     reconstruction: Reconstruction | None = None
     tangent: Array | None = None
     maximise: bool | None = None
+    first_k: int = 0
 
     @property
     def objective(self) -> float:
@@ -192,8 +195,8 @@ class Result:
 
     @property
     def iterations(self) -> int:
-        """The number of the last iteration; CGAL continues the count of a warm start."""
-        return self.history.last.k if len(self.history) else 0
+        """The number of iterations of this solve; `history["k"]` may continue a warm start's."""
+        return self.history.last.k - self.first_k if len(self.history) else 0
 
     @property
     def bounded_above(self) -> bool:

@@ -30,6 +30,7 @@ from condal.problems import max_cut
 from condal.result import Status
 from condal.runtime.memory import size
 from condal.runtime.text import escape_terminal, table
+from known import needs_data
 from locations import DATA
 
 KEYS = {
@@ -438,6 +439,7 @@ def test_help_begins_with_an_example(command):
     assert ended.exit_code == 0
     assert re.match(r"Usage: .*\n\n  .*\n\n  Examples?:\n    condal \w+", ended.stdout)
     assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+    assert "\n\n\n" not in ended.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -503,14 +505,13 @@ def test_without_the_extra_one_line_says_how_to_get_it(missing):
 # real data
 
 
+@needs_data
 @pytest.mark.parametrize(
     ("name", "relaxation", "options"),
     [("G1", 12083.198, ()), ("G40", 2864.789, ("--method", "cgal"))],
 )
 def test_gset(name, relaxation, options):
     path = DATA / "gset" / f"{name}.txt.xz"
-    if not path.exists():
-        pytest.skip(f"no real data: {path} is absent")
     record = solve_json(path, "--tol", "1e-2", *options)
     # The relaxation's value is known to three decimals.
     assert relaxation * 0.99 <= record["objective"] <= relaxation + 1e-3

@@ -94,7 +94,6 @@ def test_an_example_prints_what_its_page_shows_and_draws_one_picture(path, tmp_p
 @each_example
 def test_an_example_is_a_notebook_too(path):
     """All of its code, in order, and its comments as text; each cell is whole."""
-    pytest.importorskip("sphinx", reason="it builds the site")
     from example_gallery import notebook
 
     code = path.read_text()
@@ -110,7 +109,6 @@ def test_an_example_is_a_notebook_too(path):
 
 @pytest.mark.parametrize("stem", ["01_max_cut", "22_sweep"])
 def test_a_notebook_of_an_example_runs_and_ends_in_its_picture(stem, tmp_path):
-    pytest.importorskip("sphinx", reason="it builds the site")
     from example_gallery import notebook
 
     path = ROOT / "examples" / f"{stem}.py"

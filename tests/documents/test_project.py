@@ -35,25 +35,6 @@ def test_the_extra_all_has_every_extra_of_users():
     assert set(listed) == set(extras) - {"all", "bench", "distributed"}
 
 
-def test_the_conda_recipe_has_the_version_and_the_requirements():
-    yaml = pytest.importorskip("yaml")
-    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text())
-    assert recipe["context"]["version"] == condal.__version__
-    wanted = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["cli"]
-    run = [line.replace(" ", "") for line in recipe["requirements"]["run"]]
-    assert sorted(run) == sorted([*wanted, "python" + PROJECT["requires-python"]])
-    (command,) = recipe["build"]["python"]["entry_points"]
-    assert dict([command.split(" = ")]) == PROJECT["scripts"]
-    assert recipe["about"]["summary"] == PROJECT["description"]
-
-
-def test_read_the_docs_builds_the_site_from_the_lock():
-    yaml = pytest.importorskip("yaml")
-    settings = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text())
-    assert (ROOT / settings["sphinx"]["configuration"]).is_file()
-    assert LOCK.name in settings["build"]["jobs"]["install"][0]
-
-
 def test_the_paper_cites_every_reference_and_no_other():
     cited = set(re.findall(r"@(\w+)", (ROOT / "paper" / "paper.md").read_text()))
     references = re.findall(r"(?m)^@\w+\{(\w+),$", (ROOT / "paper" / "paper.bib").read_text())

@@ -318,6 +318,14 @@ def test_bad_labels_and_results_are_refused():
         model.round(condal.solve(model, tol=0.5), trials=0)
 
 
+@pytest.mark.parametrize("seed", [0, 5, 23, 29])
+def test_rounding_costs_no_more_than_the_clustering_the_solve_begins_at(seed):
+    model = k_means(np.random.default_rng(seed).standard_normal((40, 2)), 4)
+    start, _ = model.first_pair()
+    rounded = model.round(condal.solve(model, tol=1e-2))
+    assert rounded.cost <= model.cost(start.U.argmax(axis=1))
+
+
 def test_rounding_does_not_depend_on_where_the_points_are():
     points = np.random.default_rng(3).standard_normal((40, 2))
     result = condal.solve(k_means(points, 4), tol=1e-2, max_iters=300)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import condal
 from condal.errors import CondalError, ProblemError
 from condal.report.curves import style
 from condal.result import unbegun
@@ -41,6 +42,12 @@ def test_a_solve_that_never_began_says_so(model):
     figure = unbegun(model.problem, "cgal", "reason").plot()
     assert [axes.texts[0].get_text() for axes in figure.axes] == ["no iterations"] * 3
     drawn(figure)
+
+
+def test_iterations_are_whole_numbers_even_if_there_is_only_one(model):
+    for axes in condal.solve(model, tol=1e-9, max_iters=1).plot().axes:
+        low, high = axes.get_xlim()
+        assert [tick for tick in axes.get_xticks() if low <= tick <= high] == [1]
 
 
 def test_what_is_proved_and_what_is_asked_for_is_marked(solved):

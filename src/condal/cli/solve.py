@@ -50,7 +50,6 @@ class Solve(ApplicationCommand):
         application = application_of(ctx)
         if application is None:
             super().format_help_text(ctx, formatter)
-            formatter.write_paragraph()
             with formatter.section("Applications"):
                 formatter.write_dl([(each.name, each.title) for each in APPLICATIONS.values()])
             return

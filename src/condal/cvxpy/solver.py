@@ -115,7 +115,12 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         return CITATION
 
     def can_solve(self, problem_form: Any) -> bool:
-        """Return True; raise SolverError naming the cones that are not supported."""
+        """Return True; raise SolverError naming what is not supported."""
+        if problem_form.is_mixed_integer():
+            raise SolverError(
+                "CONDAL takes no integer variables: pass a mixed-integer solver, such as "
+                "solver=cvxpy.HIGHS, or drop integer=True and boolean=True for a bound"
+            )
         quadratic = problem_form.has_quadratic_objective()
         cones = set(problem_form.cones(quad_obj=quadratic))
         supported = frozenset(self.SUPPORTED_CONSTRAINTS)

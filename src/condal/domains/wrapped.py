@@ -60,7 +60,7 @@ class WrappedSpectral(Wrapped):
     def with_engine(self, engine: Any) -> Self:
         """Return X with another eigenvalue solver; AttributeError if it has none."""
         wrapper = copy(self)
-        wrapper.X = self.X.with_engine(engine)  # type: ignore[attr-defined]
+        wrapper.X = self.X.with_engine(engine)  # type: ignore[attr-defined]  # some have none
         return wrapper
 
     @property

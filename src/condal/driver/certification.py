@@ -62,6 +62,7 @@ class Certifier:
         self.unprovable = why_unprovable(problem.X)
         self.seems_solved = False  # by the estimates, where no proof is possible
         self.factor_repair = _factor_repair(normalised) if problem.repair is None else None
+        self.given: tuple[Point, Array] | None = None  # a warm start that may be an answer already
 
     def memory(self) -> dict[str, Any]:
         """Return what a checkpoint holds of the proofs and of what is behind them."""
@@ -87,6 +88,10 @@ class Certifier:
 
     def try_certify(self, state: State, row: Row, x: Storage) -> Status | None:
         """Try the proofs that are due; return SOLVED or INFEASIBLE if that is proved."""
+        if self.given is not None:
+            pair, self.given = self.given, None
+            if self.ledger.certify_proposal(*pair):
+                return Status.SOLVED
         attempts, self.schedule = self.schedule.due(self._estimates(state, row))
         if attempts.infeasibility and self._prove_infeasible(state, row):
             return Status.INFEASIBLE

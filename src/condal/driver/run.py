@@ -76,10 +76,10 @@ class Run:
         stoppers = [self.signalled] if stopper is None else [self.signalled, stopper]
         self.deadline = Deadline(*stoppers, until=self.budget.deadline)
 
-    def start_from(self, warm: Warm) -> None:
-        """Begin where another solve ended."""
+    def start_from(self, warm: Warm, *, seed_offset: int = 0) -> None:
+        """Begin where another solve ended; the offset keeps its proofs apart from those here."""
         self.record.warm = warm
-        self.certifier.ledger.seed += warm.k  # its duals were chosen after the proofs of that solve
+        self.certifier.ledger.seed += seed_offset
 
     def recall(self, certification: Any) -> None:
         """Continue from what a checkpoint says was certified."""

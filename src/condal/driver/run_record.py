@@ -31,12 +31,14 @@ class RunRecord:
     """The methods that are `tried`, the index `at` of the current one, and where it is: its warm
     start, its last state (None before the first), x, and its progress.
 
+    `first_k` is the k of the warm start of the whole run, 0 without one.
     `memory` is that of the certifier before it has checked the last state; None afterwards.
     """
 
     tried: Iterable[Choice]
     warm: Warm | None = None
     at: int = 0
+    first_k: int | None = None
     names: list[str] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
     answer: CertifiedPoint | None = None
@@ -69,6 +71,7 @@ class RunRecord:
         if self.warm is not None and self.warm.x is not None:
             x.load(self.warm.x)
         self.state = method.start(problem, self.warm)
+        self.first_k = self.state.k if self.first_k is None else self.first_k
         self.progress = StallDetector(self.state.k, self.choice.patience)
 
     def hand_over(self, scaling: Scaling) -> None:
@@ -113,6 +116,7 @@ class RunRecord:
             reconstruction=answer.reconstruction,
             tangent=answer.tangent,
             maximise=problem.maximise,
+            first_k=self.first_k or 0,
             **more,
         )
 
@@ -147,6 +151,7 @@ FIELD_TYPES: dict[str, Any] = {
     "tried": tuple,
     "warm": Warm | None,
     "at": int,
+    "first_k": int,
     "names": list,
     "why": list,
     "answer": CertifiedPoint | None,

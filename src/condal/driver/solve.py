@@ -163,13 +163,17 @@ def solve(
                 user_problem, "none" if first is None else first.name, str(fault)
             )
             return _result_of(fault)
-        if warm_start is None and not plan.by_user and hasattr(problem, "first_pair"):
-            warm_start = problem.first_pair()
-            run.certifier.try_proposal_first()
         if warm_start is not None:
+            from condal.driver.warm_start import claimed_answer, seed_offset, warm_from
+
+            warm = warm_from(warm_start, whole, run.scaling)
+            run.start_from(warm, seed_offset=seed_offset(warm_start))
+            run.certifier.given = claimed_answer(warm_start, whole, warm.x, stop.aim)
+        elif not plan.by_user and hasattr(problem, "first_pair"):
             from condal.driver.warm_start import warm_from
 
-            run.start_from(warm_from(warm_start, whole, run.scaling))
+            run.start_from(warm_from(problem.first_pair(), whole, run.scaling))
+            run.certifier.try_proposal_first()
         return finish(run, callback, stack, verbose=verbose)
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from math import nan
+from hashlib import sha256
+from math import isclose, nan
 from typing import Any
 
 import numpy as np
 
 from condal.certificates.certificate import EvaluatedPoint
+from condal.certificates.history import Row
 from condal.certificates.membership import is_member, require_point
 from condal.driver.run_record import HANDOVER, UNITS_AS_GIVEN
 from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
 from condal.linalg.images import zeros_of
+from condal.linalg.points import Array, Point
 from condal.methods.state import LEAST_WARM_K, Warm
 from condal.problem import Problem
 from condal.result import Result
 from condal.types import from_user
+
+SAME_VALUE = 1e-6  # relative: x is the iterate of a row whose values it has to this
 
 
 def warm_from(start: Result | tuple[Any, Any], problem: Problem, scaling: Scaling) -> Warm:
@@ -25,6 +30,32 @@ def warm_from(start: Result | tuple[Any, Any], problem: Problem, scaling: Scalin
     if isinstance(start, tuple):
         return _first_pair(start, problem, scaling)
     return _end_of(start, problem, scaling)
+
+
+def claimed_answer(
+    start: Result | tuple[Any, Any], problem: Problem, x: Point | None, tol: float
+) -> tuple[Point, Array] | None:
+    """Return x and y of a result that claims an error of at most tol, if x has its objective here.
+
+    They may be the answer already: it takes one proof to see.
+    """
+    if isinstance(start, tuple) or x is None:
+        return None
+    claim, seen = start.certificate, EvaluatedPoint.of(problem, x)
+    same = isclose(seen.objective, claim.objective, rel_tol=SAME_VALUE, abs_tol=1e-12)
+    claimed = max(claim.gap, claim.infeasibility, claim.price)
+    return (x, start.y) if same and claimed <= tol else None
+
+
+def seed_offset(start: Result | tuple[Any, Any]) -> int:
+    """Return a number that depends on every bit of the dual.
+
+    The dual was chosen after the proofs of an earlier solve, so further proofs of it must not
+    repeat their random vectors.
+    """
+    y = start[1] if isinstance(start, tuple) else start.y
+    digest = sha256(np.ascontiguousarray(0.0 if y is None else y).tobytes()).digest()
+    return int.from_bytes(digest[:4], "little")
 
 
 def _first_pair(pair: tuple[Any, ...], problem: Problem, scaling: Scaling) -> Warm:
@@ -54,7 +85,12 @@ def _first_pair(pair: tuple[Any, ...], problem: Problem, scaling: Scaling) -> Wa
 
 
 def _end_of(result: Result, problem: Problem, scaling: Scaling) -> Warm:
-    """Where an earlier solve ended."""
+    """Where an earlier solve ended.
+
+    k and the penalty of CGAL belong to its last iterate. If x is that iterate, the solve continues
+    as if it had not stopped. A repaired point, or one of other data, keeps its dual, and k starts
+    again: with steps of 2 / (k + 1), a large k would keep the errors of x for another k iterations.
+    """
     if result.x is None:
         raise ProblemError("warm_start has no point: the solve it comes from ended too early")
     if result.y.shape != (problem.A.size,):
@@ -64,21 +100,27 @@ def _end_of(result: Result, problem: Problem, scaling: Scaling) -> Warm:
         )
     try:
         x = from_user(problem.X, result.x)
-        EvaluatedPoint.of(problem, x)
+        seen = EvaluatedPoint.of(problem, x)
         distance = problem.X.distance(x)
     except (AssertionError, AttributeError, IndexError, PieceError, TypeError, ValueError):
         raise ProblemError(
             "warm_start has a point of another space than this problem's: start from a result "
             "of a problem of the same shape"
         ) from None
-    history = result.history
-    k, lam = (history.last.k, history.last.lam) if len(history) else (0, nan)
-    if not ends_with_cgal(result.method):
-        lam = nan  # the penalty of another method has another meaning
+    k, lam, history = LEAST_WARM_K, nan, result.history
+    if len(history) and _is_iterate(seen, history.last):
+        k = max(history.last.k, LEAST_WARM_K)
+        if ends_with_cgal(result.method):  # the penalty of another method has another meaning
+            lam = history.last.lam
     # For another domain, only the dual helps.
     inside = is_member(problem.X, distance)
-    k = max(k, LEAST_WARM_K)
     return Warm(x if inside else None, scaling.normalised_dual(result.y), k, lam)
+
+
+def _is_iterate(seen: EvaluatedPoint, row: Row) -> bool:
+    """Return whether a point has the objective and the infeasibility of a row."""
+    pairs = (seen.objective, row.objective), (seen.infeasibility, row.infeasibility)
+    return all(isclose(a, b, rel_tol=SAME_VALUE, abs_tol=1e-12) for a, b in pairs)
 
 
 def ends_with_cgal(name: str) -> bool:

@@ -241,7 +241,7 @@ class KMeans:
 
         The rows of x average the points of a cluster, so that denoised points lie near its centre.
         Each trial is a k-means++ start on the denoised points, or on the rows of x if only
-        distances are known.
+        distances are known. The clustering at which `condal.solve` begins is one of the candidates.
 
         Parameters
         ----------
@@ -257,10 +257,12 @@ class KMeans:
         Returns
         -------
         Clustering
-            The cheapest clustering of all trials.
+            The cheapest clustering.
         """
         limit, rng = rounding_limit(max_seconds), generator(trials, seed)
         labels = self._rounded(point_of(result, self.n), rng, starts=trials, limit=limit)
+        if not limit.is_over():
+            labels = min(labels, self._first_clustering, key=self.cost)
         centres = None
         if self.points is not None:
             centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])

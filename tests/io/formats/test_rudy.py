@@ -61,6 +61,7 @@ def test_parallel_edges_are_summed_to_the_same_number_in_both_triangles():
         ("x 1\n1 2\n", 1, "number of vertices must be a whole number .*got 'x'"),
         ("3.0 1\n1 2\n", 1, "number of vertices must be a whole number .*got '3.0'"),
         ("3 -1\n", 1, "number of edges must be a whole number without sign.*got '-1'"),
+        ("a b\nb c\n", 1, "got 'a'.*A file of edges alone must be named .edges or .csv"),
         ("-3 1\n1 2\n", 1, "number of vertices must be .* without sign.*got '-3'"),
         ("3 1_0\n1 2\n", 1, "number of edges must be .*got '1_0'"),
         ("٣ 1\n1 2\n", 1, "number of vertices must be"),

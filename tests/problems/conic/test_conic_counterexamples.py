@@ -106,7 +106,6 @@ def test_a_ray_on_the_boundary_of_the_cone_is_proved(name, engine, monkeypatch):
 
 def test_multipliers_on_the_boundary_of_the_dual_cone_are_proved():
     """3 x1 + 4 x2 - 5 x0 is at most 0 on the second-order cone, and 1 is asked for."""
-    pytest.importorskip("clarabel", reason="it proposes the multipliers")
     program = Program([-1.0, 0, 0], [[-5.0, 3, 4]], [1.0], [Block("second-order", 3)])
     assert said_of(program)[0] is Status.INFEASIBLE
 
@@ -114,7 +113,6 @@ def test_multipliers_on_the_boundary_of_the_dual_cone_are_proved():
 @pytest.mark.parametrize("seed", range(8))
 def test_a_planted_separator_on_the_boundary_is_found(seed):
     """-A'y is psd of low rank for y = 1, and <b, y> = 1: small integers."""
-    pytest.importorskip("clarabel", reason="it proposes the multipliers")
     rng = np.random.default_rng(seed)
     n, m, rank = 2 + seed % 3, 1 + seed % 2, 1 + seed % 2
     A = rng.integers(-2, 3, (m, n, n)).astype(float)

@@ -31,12 +31,12 @@ class Layout:
         return " or ".join(f"'{' '.join('ijw'[:width])}'" for width in self.columns)
 
 
-def read_count(text: Text, token: bytes, line: int, noun: str) -> int:
-    """Return a count from a header, which must consist of digits."""
+def read_count(text: Text, token: bytes, line: int, noun: str, *, hint: str = "") -> int:
+    """Return a count from a header, which must consist of digits; `hint` ends the error."""
     if not is_count(token):
         raise text.error(
             f"the number of {noun} must be a whole number without sign, of at most 18"
-            f" digits, got {quote(token)}; correct the header",
+            f" digits, got {quote(token)}; correct the header{hint}",
             line,
         )
     return int(token)

@@ -49,8 +49,8 @@ def read_header(text: Text) -> tuple[Layout, int]:
             " if this is another format, convert it to rudy or Matrix Market" + _HINT * edge,
             1,
         )
-    n = read_count(text, tokens[0], 1, "vertices")
-    m = read_count(text, tokens[1], 1, "edges")
+    n = read_count(text, tokens[0], 1, "vertices", hint=_HINT)
+    m = read_count(text, tokens[1], 1, "edges", hint=_HINT)
     return Layout(n, m, "edges", (2, 3), hint=_HINT), start
 
 

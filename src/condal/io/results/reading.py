@@ -134,15 +134,22 @@ def _check_files(folder: Path, fields: Fields) -> None:
 
 def _result(folder: Path, fields: Fields) -> Result:
     work = fields.table("work")
-    work.only("oracle_calls", "matvecs", "seconds", "oracle_cpu_seconds", "cpu_seconds")
+    seconds = ("seconds", "oracle_cpu_seconds", "cpu_seconds")
+    work.only("oracle_calls", "matvecs", *seconds, optional=("first_k",))
     status = STATUSES[fields.choice("status", STATUSES)]
-    files = fields.table("files").values
+    files, history = fields.table("files").values, _history(folder / HISTORY)
+    first_k = work.whole("first_k") if "first_k" in work.values else 0
+    if first_k and (not len(history) or first_k > history.last.k):
+        raise FormatError(
+            f"has work.first_k = {first_k}, after the last iteration: save the result again",
+            path=fields.path,
+        )
     return Result(
         x=_point(folder, fields),
         y=_vector(folder / Y),
         status=status,
         certificate=_certificate(fields.table("certificate")),
-        history=_history(folder / HISTORY),
+        history=history,
         seconds=work.number("seconds"),
         oracle_calls=work.whole("oracle_calls"),
         matvecs=work.whole("matvecs"),
@@ -157,6 +164,7 @@ def _result(folder: Path, fields: Fields) -> Result:
         separator=_vector(folder / SEPARATOR) if SEPARATOR in files else None,
         reconstruction=reconstruction_of(fields),
         tangent=_vector(folder / TANGENT) if TANGENT in files else None,
+        first_k=first_k,
     )
 
 

@@ -186,6 +186,7 @@ def _claims(result: Result) -> dict[str, Any]:
         "work": {
             "oracle_calls": int(result.oracle_calls),
             "matvecs": int(result.matvecs),
+            "first_k": int(result.first_k),
             "seconds": encoded(result.seconds),
             "oracle_cpu_seconds": encoded(result.oracle_cpu_seconds),
             "cpu_seconds": encoded(result.cpu_seconds),

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.errors import CondalError
 from condal.lab.bench import memory
 from condal.lab.bench.cases import BenchCase
 from condal.lab.bench.certified import CertifiedAnswer, certify_answer
@@ -71,6 +72,9 @@ def _solve(
     task = _prepare(job, model, limits)
     usage = measure_solve(task, job.seconds)
     answer = task.answer()
+    if answer.is_empty:  # the time of a run that ends at once must not look like a result
+        reason = f": {answer.message}" if answer.message else ""
+        raise CondalError(f"ended without an answer{reason}")
     first = answer.usage or usage
     if not isinstance(model, Question) or first.cpu >= SHORT_SECONDS:
         return answer, [first]
@@ -160,7 +164,8 @@ def _outcome(proved: CertifiedAnswer, tol: float) -> Any:
 
 
 def _brief(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    text = " ".join(str(error).split())[:200]
+    return text if isinstance(error, CondalError) else f"{type(error).__name__}: {text}"
 
 
 def main(question: str, reply: str) -> None:

@@ -199,7 +199,7 @@ def finish(
     elif against != "seconds":
         first, last = min(x[0] for x in drawn), max(x[-1] for x in drawn)
         axes.set_xlim(first - 0.04 * (last - first) - 0.5, last + 0.04 * (last - first) + 0.5)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     if legend:
         axes.legend(fontsize=8)
 

@@ -20,7 +20,7 @@ from condal.lab.bench.peers.files import (
     on_path,
     sdpa_problem,
 )
-from condal.lab.bench.peers.peer import Limits, PeerAnswer, require_cut
+from condal.lab.bench.peers.peer import Limits, PeerAnswer, TimeExceeded, require_cut
 from condal.lab.bench.standard import StandardForm, standard_form
 from condal.linalg.points import LowRank
 from condal.problem import Model, Problem, problem_of
@@ -60,7 +60,11 @@ class Sdplr:
 
 @dataclass(frozen=True)
 class Lorads:
-    """LoRADS with final tolerance tol, other settings by default; it writes no solution."""
+    """LoRADS with final tolerance tol, other settings by default; it writes no solution.
+
+    Its build for Linux counts the n (n + 1) / 2 entries of x in 32 bits. Above n = 46,340 it ends
+    at once with code 0 and no value.
+    """
 
     name: str = "LoRADS"
     install: str = "build github.com/COPT-Public/LoRADS, and put `lorads` on the PATH"
@@ -73,9 +77,12 @@ class Lorads:
         write_sdpa(limits.folder / PROBLEM, sdpa_problem(standard_form(problem)))
 
         def read(folder: Path, log: str) -> PeerAnswer:
+            end = last_line(log, "End Program")
+            if "time limit" in end:  # the values that follow are those of an unfinished iterate
+                raise TimeExceeded(f"no answer within {limits.seconds:g} s")
             claims = _CLAIM.findall(log)
             claim = problem.sense * float(claims[-1]) if claims else None
-            return PeerAnswer(claim=claim, message=last_line(log, "End Program", "Status", "Gap"))
+            return PeerAnswer(claim=claim, message=end.rstrip(":"))
 
         tolerances = ["--phase1Tol", f"{max(tol, 1e-3):g}", "--phase2Tol", f"{tol:g}"]
         limit = ["--timeSecLimit", f"{limits.seconds:g}"]

@@ -53,6 +53,12 @@ class PeerAnswer:
     certificate: Certificate | None = None
     recovered: Any = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds neither a point nor a value nor anything else that was recovered."""
+        held = (self.x, self.claim, self.certificate, self.recovered)
+        return all(part is None for part in held)
+
 
 class PeerTask(Protocol):
     """A problem in the peer's input format, ready to be solved."""

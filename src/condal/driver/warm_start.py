@@ -41,10 +41,12 @@ def claimed_answer(
     """
     if isinstance(start, tuple) or x is None:
         return None
-    claim, seen = start.certificate, EvaluatedPoint.of(problem, x)
-    same = isclose(seen.objective, claim.objective, rel_tol=SAME_VALUE, abs_tol=1e-12)
-    claimed = max(claim.gap, claim.infeasibility, claim.price)
-    return (x, start.y) if same and claimed <= tol else None
+    claim = start.certificate
+    if not max(claim.gap, claim.infeasibility, claim.price) <= tol:
+        return None
+    objective = EvaluatedPoint.of(problem, x).objective
+    same = isclose(objective, claim.objective, rel_tol=SAME_VALUE, abs_tol=1e-12)
+    return (x, start.y) if same else None
 
 
 def seed_offset(start: Result | tuple[Any, Any]) -> int:

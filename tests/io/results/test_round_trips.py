@@ -20,12 +20,14 @@ from hypothesis.extra import numpy as hnp
 import condal
 from condal.certificates.certificate import Certificate
 from condal.certificates.history import History, Row
+from condal.errors import FormatError
 from condal.io.results import Saved, load, save
 from condal.io.results.rows import history_of, lines_of
 from condal.linalg.points import LowRank, Outer
 from condal.linalg.proof import Proof
 from condal.result import Result, Status
 from condal.storage.reconstruction import Reconstruction
+from forging import rewrite
 
 REALS = st.floats(width=64)
 ARRAYS = hnp.arrays(
@@ -237,6 +239,19 @@ def test_a_loaded_result_goes_on(solved, tmp_path):
     assert model.round(loaded, seed=1).weight == model.round(result, seed=1).weight
     assert condal.certify(model, loaded.x, loaded.y) == condal.certify(model, result.x, result.y)
     assert condal.solve(model, warm_start=loaded).status is Status.SOLVED
+
+
+def test_the_count_of_a_warm_start_survives(solved, tmp_path):
+    model, result = solved
+    warm = condal.solve(model, "cgal", tol=1e-9, max_iters=4, warm_start=result)
+    assert warm.history.last.k > warm.iterations == 4
+    folder = condal.save(warm, tmp_path / "run")
+    assert condal.load(folder).result.iterations == 4
+    rewrite(folder, lambda record: record["work"].pop("first_k"))  # an earlier version wrote none
+    assert condal.load(folder).result.first_k == 0
+    rewrite(folder, lambda record: record["work"].update(first_k=10**6))
+    with pytest.raises(FormatError, match="first_k = 1000000, after the last iteration"):
+        condal.load(folder)
 
 
 def test_the_record_is_for_people_as_well(solved, tmp_path):

@@ -5,7 +5,9 @@ and records nothing. A *short* run asks for so little accuracy that SLEPc builds
 per call of the oracle. Every iteration then makes the same, minimal number of products, and the
 remaining work has its largest share. A *plain* run is CGAL as a user gets it. A *lowrank* run
 solves by the low-rank method to a proved gap of 1e-3. The rival is `condal.solve` in one process,
-by the low-rank method or by CGAL with the same sketch.
+by the low-rank method or by CGAL with the same sketch. A *lowrank-pair* run solves the same problem
+twice at the same time, on a rank each, without any message between them: what that takes longer
+than one solve, the cores lose to each other.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from condal.sweeps.processes import ONE_THREAD
 
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")
 SHORT, PLAIN, ANSWER, LOW_RANK = "short", "plain", "answer", "lowrank"
+PAIR = f"{LOW_RANK}-pair"
 HALF = 500_000  # rows per rank
 PATIENCE, ENGINE_PATIENCE = 1500.0, 60.0
 
@@ -61,7 +64,8 @@ def cases() -> list[Case]:
 def low_rank_cases() -> list[Case]:
     """Return the cases of the low-rank method: no MPI, 1 and 2 ranks, and weak scaling."""
     sizes = [(10**5, 0), (10**5, 1), (10**5, 2), (HALF, 1), (10**6, 0), (10**6, 1), (10**6, 2)]
-    return [Case("random", n, ranks, LOW_RANK, 0) for n, ranks in sizes]
+    pair = Case("random", HALF, 2, PAIR, 0)
+    return [*(Case("random", n, ranks, LOW_RANK, 0) for n, ranks in sizes), pair]
 
 
 def quick() -> list[Case]:

@@ -35,6 +35,7 @@ def page(rows: list[dict[str, Any]]) -> str:
         "## Figures",
         "",
         *_low_rank_figures(lowrank),
+        *_pair_figures(lowrank, [row for row in rows if row["how"] == "lowrank-pair"]),
         *_figures(plain, short, answers),
         "",
         "## The low-rank method to a proved gap of 1e-3",
@@ -172,6 +173,19 @@ def _low_rank_figures(rows: list[dict[str, Any]]) -> Iterable[str]:
             ratio = by[n, 2] / by[n // 2, 1]
             yield f"* Weak scaling of the low-rank method, {n // 2:,} rows per rank: 2 ranks take"
             yield f"  {ratio:.2f} times as long as 1 (target {WEAK}: {_verdict(ratio <= WEAK)})."
+            if (n, 1) in by:
+                growth = by[n, 1] / by[n // 2, 1] / 2
+                yield f"  Of it, {growth:.2f} is the growth of a solve on 1 rank from {n // 2:,} to"
+                yield f"  {n:,} vertices, per vertex."
+
+
+def _pair_figures(rows: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> Iterable[str]:
+    by = {row["n"]: row["seconds"] for row in rows if row["ranks"] == 1}
+    for pair in pairs:
+        if pair["n"] in by:
+            n, ratio = pair["n"], pair["seconds"] / by[pair["n"]]
+            yield f"* Two solves of {n:,} vertices at once, one per core and without messages,"
+            yield f"  take {ratio:.2f} times as long as one: what the cores lose to each other."
 
 
 def _answer(row: dict[str, Any]) -> list[str]:

@@ -27,6 +27,7 @@ def rows(tmp_path_factory):
         *(benchmark.Case("random", each, count, "answer", 3) for count in (1, 2)),
         benchmark.Case("random", each, 0, "plain", 3),
         *(benchmark.Case("random", n, count, "lowrank", 0) for n, count in LOW_RANK),
+        benchmark.Case("random", each, 2, benchmark.PAIR, 0),
     ]
     return [benchmark.run(case, folder) for case in cases]
 
@@ -60,6 +61,13 @@ def test_low_rank_runs_are_solved_alike(rows):
     assert two["peak_mb"] < two["estimate_mb"]
 
 
+def test_ranks_that_solve_apart_find_what_one_finds(rows):
+    pair = next(row for row in rows if row["how"] == benchmark.PAIR)
+    one = next(row for row in rows if (row["how"], row["n"], row["ranks"]) == ("lowrank", 1500, 1))
+    assert pair["objective"] == one["objective"]
+    assert pair["products"] == one["products"]
+
+
 def test_the_page_has_a_line_for_each(rows):
     text = page(rows)
     assert "| torus | 3,000 | 2 | 25.0 |" in text
@@ -68,3 +76,5 @@ def test_the_page_has_a_line_for_each(rows):
     assert "random graph of 3,000 vertices: 2 ranks take" in text
     assert "random graph of 1,500 vertices: 1 rank takes" in text
     assert "Weak scaling of the low-rank method, 1,500 rows per rank: 2 ranks take" in text
+    assert "is the growth of a solve on 1 rank from 1,500 to" in text
+    assert "* Two solves of 1,500 vertices at once, one per core and without messages," in text

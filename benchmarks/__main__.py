@@ -24,7 +24,16 @@ NAMES = (
     "proofs",
 )
 # These take hours, or need an idle machine.
-BY_NAME = ("cost_model", "crossover", "large", "modules_visited", "quotes", "ranks", "startup")
+BY_NAME = (
+    "cost_model",
+    "crossover",
+    "large",
+    "modules_visited",
+    "quotes",
+    "ranks",
+    "startup",
+    "theta_ranks",
+)
 
 if __name__ == "__main__":
     if {"-h", "--help"} & set(sys.argv):

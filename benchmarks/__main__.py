@@ -34,6 +34,7 @@ BY_NAME = (
     "quotes",
     "ranks",
     "startup",
+    "theta_ranks",
 )
 
 if __name__ == "__main__":

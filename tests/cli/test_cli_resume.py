@@ -7,6 +7,7 @@ import re
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import condal
@@ -71,6 +72,19 @@ def test_a_signal_ends_the_solve_and_leaves_its_checkpoint(number, monkeypatch):
     assert run("resume", "c", "graph.txt", "--json", "b.json").exit_code == 0
     run(*words, "--json", "whole.json")
     assert record("b.json") == record("whole.json")
+
+
+def test_coded_diffraction_is_resumed_with_the_scale_of_its_pixels():
+    """A trace that is given leaves out the scale: it must not stand for the one that was chosen."""
+    rng = np.random.default_rng(1)
+    u, masks = rng.standard_normal((4, 4)), rng.standard_normal((9, 4, 4))
+    np.savez("masks.npz", b=np.abs(np.fft.fft2(masks * u, norm="ortho")) ** 2, masks=masks)
+    words = ("masks.npz", "--as", "phase-retrieval")
+    run("solve", *words, "--max-iters", "1", "--checkpoint", "c")
+    assert run("resume", "c", "masks.npz", "--json", "b.json", "--save", "kept").exit_code == 0
+    run("solve", *words, "--json", "whole.json")
+    assert record("b.json") == record("whole.json")
+    assert run("certify", "masks.npz", "kept").exit_code == 0
 
 
 def test_a_saved_result_of_a_resumed_solve_is_certified():

@@ -12,6 +12,7 @@ from condal.distributed.checkpoint.folder import MANIFEST, forget, read, write
 from condal.distributed.checkpoint.manifest import without_parts
 from condal.distributed.checkpoint.shard_digest import shard_words
 from condal.distributed.checkpoint.shares import Shares
+from condal.distributed.diffraction import DistributedDiffraction
 from condal.distributed.team import Team
 from condal.driver.checkpoint import Checkpoint
 from condal.driver.checkpoint_writer import CheckpointWriter
@@ -82,7 +83,16 @@ class DistributedCheckpointWriter(CheckpointWriter):
             pack(held, Shares(self.team))
 
     def _contents(self) -> Contents:
-        return read(self.team, self.path)
+        return read(self.team, self.path, self._rows_of)
+
+    def _rows_of(self, total: int) -> tuple[int, int]:
+        """Return the rows of this rank of an array; images of masks are distributed by these."""
+        M = self.problem.f.M
+        if isinstance(M, DistributedDiffraction):
+            begin, end, images = M.rows
+            if total == images:
+                return begin, end
+        return self.team.range(total)
 
     def _set_aside(self) -> None:
         if self.team.rank == 0:

@@ -111,19 +111,14 @@ def reason(method: CGAL | LowRankCGAL | SphereSweeps, problem: Problem) -> str:
     return "it takes any problem and needs only the oracle of its domain"
 
 
-def require_supported(method: Any, problem: Problem, checkpoint: Any) -> None:
+def require_supported(method: Any, problem: Problem) -> None:
     """Raise ProblemError unless ranks can share the method: its x is a factor or a sketch."""
-    if isinstance(problem.X, ReplicatedHermitian):
-        if checkpoint is not None:
-            raise ProblemError(
-                "phase retrieval on ranks has no checkpoints, which hold rows of x: leave out "
-                "checkpoint="
-            )
-        if not isinstance(method, LowRankCGAL | None):
-            raise ProblemError(
-                "phase retrieval on ranks is solved by condal.methods.LowRankCGAL(), as every rank "
-                f"has all of x; got {method!r}"
-            )
+    replicated = isinstance(problem.X, ReplicatedHermitian)
+    if replicated and not isinstance(method, LowRankCGAL | None):
+        raise ProblemError(
+            "phase retrieval on ranks is solved by condal.methods.LowRankCGAL(), as every rank "
+            f"has all of x; got {method!r}"
+        )
     if isinstance(method, SphereSweeps) and form_of(problem) is None:
         raise ProblemError(
             f"condal.methods.SphereSweeps() on ranks is for theta; got {problem.name!r}: use "

@@ -37,11 +37,15 @@ class DistributedDiffraction:
         The sum of |d|^2 over the masks d of all ranks, for each pixel.
     team : Team
         The ranks.
+    words : tuple of str
+        What identifies the data of all ranks, on any number of them: those from which `own` was
+        made, as its rounding depends on this number.
     """
 
     own: Quadratics
     frame: Array
     team: Team
+    words: tuple[str, ...] = ()
 
     diagonal_rows = None
     terms = 1
@@ -59,6 +63,13 @@ class DistributedDiffraction:
     @property
     def size(self) -> int:
         return self.own.size
+
+    @cached_property
+    def rows(self) -> tuple[int, int, int]:
+        """(begin, end, count): this rank has the rows begin ... end - 1 of all images."""
+        sizes = self.team.gathered(self.size)
+        begin = sum(sizes[: self.team.rank])
+        return begin, begin + self.size, sum(sizes)
 
     @cached_property
     def norm(self) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.distributed.checkpoint.shard_digest import mask_words
 from condal.distributed.diffraction import (
     DistributedDiffraction,
     DistributedLeastSquares,
@@ -96,6 +97,7 @@ def phase_retrieval(
     shape: tuple[int, int] = masked.masks.shape[1:]
     team.require_same((shape, trace), "the shape of the image and its trace")
     require_intensities(b)
+    words = mask_words(masked.masks, trace, team)
     frame, scale = team.sums(masked.frame), None
     if trace is None:
         scale = pixel_scale(frame)
@@ -103,5 +105,5 @@ def phase_retrieval(
             masked = CodedDiffraction(masked.masks / scale.reshape(shape))
             frame = team.sums(masked.frame)
         trace = trace_bound(float(b.sum()), float(frame.min()), sqrt(0.5) * float(frame.mean()))
-    A = DistributedDiffraction(Quadratics(masked), frame, team)
+    A = DistributedDiffraction(Quadratics(masked), frame, team, words)
     return DistributedPhaseRetrieval(A, b, float(trace), name, shape, scale)

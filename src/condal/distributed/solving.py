@@ -78,7 +78,7 @@ def solve(
         As in `condal.solve`; those of the first rank count.
     checkpoint : path or Checkpoint, optional
         A new folder, to which each rank writes its own rows. `condal.distributed.resume` resumes
-        from it on any number of ranks. Phase retrieval has no checkpoints.
+        from it on any number of ranks.
     every_seconds : float
         The time between two checkpoints.
 
@@ -90,7 +90,7 @@ def solve(
     whole, given = problem_of(problem), method_of(method)
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
-        require_supported(given, whole, checkpoint)
+        require_supported(given, whole)
         chosen, tol = chosen_method(whole, given, tol)
         R = default_rank(whole) if R is None else R
         stop, limit = Stop(tol, max_iters, max_seconds), TimeLimit(max_seconds)
@@ -155,7 +155,6 @@ def resume(
     whole = problem_of(problem)
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
-        require_supported(None, whole, checkpoint)
         limits = Stop(1.0 if tol is None else tol, max_iters, max_seconds), TimeLimit(max_seconds)
         asked = {"tol": tol, "max_iters": max_iters, "checkpoint": _path_of(checkpoint)}
         team.require_alike()

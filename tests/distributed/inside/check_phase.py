@@ -7,6 +7,7 @@ import pytest
 
 import condal
 from condal import distributed
+from condal.distributed.checkpoint_writer import read_about
 from condal.distributed.sharded_array import ShardedArray
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
@@ -151,8 +152,33 @@ def test_pixels_that_no_mask_shows_are_refused(team, data):
     refused(team, lambda: distributed.phase_retrieval(*zero, team), "not all may be 0")
 
 
-def test_what_needs_rows_of_x_is_refused(team, model, shared):
-    match = "no checkpoints"
-    refused(team, lambda: distributed.solve(model, checkpoint=shared / "run"), match)
-    refused(team, lambda: distributed.resume(shared / "run", model), match)
+def test_other_methods_are_refused(team, model):
     refused(team, lambda: distributed.solve(model, "cgal"), "solved by condal.methods.LowRankCGAL")
+
+
+def test_a_checkpoint_is_resumed_on_fewer_ranks(team, data, model, shared, result):
+    path = shared / "run"
+    begun = distributed.solve(model, max_iters=2, checkpoint=path)
+    assert begun.status is condal.Status.MAX_ITERS
+    size = max(1, team.size - 1)
+    comm = team.comm.Split(0 if team.rank < size else 1)
+    if team.rank < size:
+        some = distributed.Team(comm)
+        resumed = distributed.resume(path, model_of(some, data))
+        assert resumed.status is condal.Status.SOLVED
+        assert resumed.objective == pytest.approx(result.objective, rel=1e-6, abs=1e-12)
+        assert resumed.bound == pytest.approx(result.bound, rel=1e-6)
+    team.comm.Barrier()
+    assert read_about(path)["k"] == len(result.history)
+    comm.Free()
+
+
+@pytest.mark.parametrize("what", ["masks", "intensities", "trace", "order"])
+def test_a_checkpoint_of_other_data_is_refused(team, data, model, shared, what):
+    _, masks, b = data
+    distributed.solve(model, max_iters=1, checkpoint=shared / "run")
+    other = {"masks": (b, -masks), "intensities": (2 * b, masks), "order": (b[::-1], masks[::-1])}
+    intensities, codes = other.get(what, (b, masks))
+    trace = model.trace if what == "trace" else None
+    again = model_of(team, (None, codes, intensities), trace=trace)
+    refused(team, lambda: distributed.resume(shared / "run", again), "with other data")

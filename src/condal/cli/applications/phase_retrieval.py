@@ -95,5 +95,5 @@ PHASE_RETRIEVAL = Application(
             help="An upper bound on |u|^2; default: from the intensities.",
         ),
     ),
-    resolved=lambda model: {"trace": model.trace},
+    resolved=lambda model: {} if model.scale is not None else {"trace": model.trace},
 )

@@ -12,6 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from condal.distributed.diffraction import (
+    DistributedDiffraction,
+    DistributedLeastSquares,
+    ReplicatedHermitian,
+)
 from condal.distributed.edges import Edges
 from condal.distributed.matrix import ShardedRows
 from condal.distributed.oracle import Slepc
@@ -29,15 +34,28 @@ def shard_words(value: Any) -> Sequence[str] | None:
     if isinstance(value, Team | Slepc):
         return (type(value).__qualname__,)
     if isinstance(value, ShardedArray):
-        total = sum(value.team.gathered(len(value)))
-        begin, _ = value.team.range(total)
-        shape = (total, *value.shape[1:])
+        counts = value.team.gathered(len(value))
+        begin = sum(counts[: value.team.rank])
+        shape = (sum(counts), *value.shape[1:])
         return ("rows", str(value.dtype), str(shape), *_sums(value.team, _entries(value, begin)))
     if isinstance(value, Edges):
         return ("edges", str(value.count), *_sums(value.entries.team, _sparse(value.entries)))
     if isinstance(value, ShardedRows):
         return ("matrix", str(value.n), repr(value.factor), *_sums(value.team, _sparse(value)))
+    if isinstance(value, DistributedDiffraction):
+        return value.words
+    if isinstance(value, DistributedLeastSquares):  # without its weight, a sum over all ranks
+        return ("least squares", *value.M.words, *(shard_words(value.c) or ()))
+    if isinstance(value, ReplicatedHermitian):  # its trace is given with the masks, or follows
+        return ("replicated", str(value.n))
     return None
+
+
+def mask_words(masks: Any, trace: float | None, team: Team) -> tuple[str, ...]:
+    """Return words that identify the masks of all ranks and the trace that was given."""
+    parts = np.ascontiguousarray(masks, dtype=np.complex128).reshape(len(masks), -1)
+    stacked = ShardedArray(parts.view(np.float64), team)
+    return ("masks", repr(masks.shape[1:]), repr(trace), *(shard_words(stacked) or ()))
 
 
 def _entries(value: ShardedArray, begin: int) -> Iterator[tuple[Any, ...]]:

@@ -3,7 +3,7 @@
     solving.py WHAT FOLDER GRAPH ITERATIONS [KILLED WHEN]
 
 WHAT is max-cut by CGAL, "cgal", or by the low-rank method, "lowrank", or theta by CGAL, "theta", or
-by sweeps over vectors on spheres, "spheres".
+by sweeps over vectors on spheres, "spheres"; or a sparse program by CGAL, "rows".
 
 A folder that is there is gone on from. The rank KILLED kills itself when it comes to write the
 checkpoint of the 6th iteration: before its own part, after it, before the manifest, or after it.
@@ -15,6 +15,8 @@ import json
 import os
 import signal
 import sys
+
+import numpy as np
 
 from condal import distributed
 from condal.distributed.checkpoint import folder
@@ -44,11 +46,34 @@ def dying(function, when: str):
     return called
 
 
+def bounded_cut(graph: str, team: distributed.Team):
+    """Max-cut with x_01, x_12, ... >= 0."""
+    model = distributed.read_max_cut(graph, team)
+    n, (begin, end) = model.n, team.range(model.n)
+    k = np.arange(begin, end)
+    neighbour = (k + 1) % n
+    equation = np.arange(*team.range(2 * n)) < n
+    return distributed.sparse_program(
+        0.25 * model.block,
+        owner=np.append(k, n + k),
+        rows=np.append(k, k),
+        cols=np.append(k, neighbour),
+        values=np.repeat([1.0, 0.5], k.size),
+        low=np.where(equation, 1.0, 0.0),
+        high=np.where(equation, 1.0, np.inf),
+        trace=n,
+        team=team,
+    )
+
+
+MODELS = {"theta": distributed.read_theta, "spheres": distributed.read_theta, "rows": bounded_cut}
+METHODS = {"theta": "cgal-ls", "rows": "cgal-ls"}
+
+
 def main() -> None:
     what, where, graph, iterations, *killed = sys.argv[1:]
-    team, method = distributed.Team(), "cgal-ls" if what == "theta" else what
-    read = distributed.read_theta if what in ("theta", "spheres") else distributed.read_max_cut
-    model = read(graph, team)
+    team, method = distributed.Team(), METHODS.get(what, what)
+    model = MODELS.get(what, distributed.read_max_cut)(graph, team)
     if killed and team.rank == int(killed[0]):
         when, name = killed[1].split()
         setattr(folder, name, dying(getattr(folder, name), when))

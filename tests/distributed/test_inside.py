@@ -12,7 +12,7 @@ pytestmark = ranks.needed
 INSIDE = Path(__file__).parent / "inside"
 
 
-SOLVES = ("check_lowrank.py", "check_pairs.py", "check_phase.py", "check_theta.py")
+SOLVES = ("check_lowrank.py", "check_pairs.py", "check_phase.py", "check_rows.py", "check_theta.py")
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])

@@ -34,7 +34,7 @@ def graph(tmp_path_factory):
 def alone(graph, tmp_path_factory):
     """What solves that nobody disturbs come to."""
     folder = tmp_path_factory.mktemp("alone")
-    kinds = ("cgal", "lowrank", "theta", "spheres")
+    kinds = ("cgal", "lowrank", "theta", "spheres", "rows")
     return {what: solved(2, what, folder / what, graph) for what in kinds}
 
 
@@ -55,6 +55,8 @@ def solved(count: int, *words: object) -> dict[str, object]:
         ("theta", 1, "after write_part", 2),
         ("spheres", 0, "before put", 1),
         ("spheres", 1, "after write_part", 4),
+        ("rows", 0, "before put", 4),
+        ("rows", 1, "after write_part", 2),
     ],
 )
 def test_a_solve_goes_on_where_a_rank_was_killed(what, killed, when, then, graph, alone, tmp_path):

@@ -3,7 +3,8 @@
     solving.py WHAT FOLDER GRAPH ITERATIONS [KILLED WHEN]
 
 WHAT is max-cut by CGAL, "cgal", or by the low-rank method, "lowrank", or theta by CGAL, "theta", or
-by sweeps over vectors on spheres, "spheres", or phase retrieval of random data, "phase".
+by sweeps over vectors on spheres, "spheres", or phase retrieval of random data, "phase", or a
+sparse program by CGAL, "rows".
 
 A folder that is there is gone on from. The rank KILLED kills itself when it comes to write the
 checkpoint of the 6th iteration: before its own part, after it, before the manifest, or after it.
@@ -23,7 +24,6 @@ from condal.distributed.checkpoint import folder
 from condal.distributed.checkpoint_writer import is_sharded_checkpoint, read_about
 
 WRITTEN = 6
-METHODS = {"theta": "cgal-ls", "phase": "lowrank"}
 
 
 def die(*_: object) -> None:
@@ -47,21 +47,47 @@ def dying(function, when: str):
     return called
 
 
-def model_of(what: str, graph: str, team: distributed.Team):
-    if what == "phase":
-        rng, (begin, end) = np.random.default_rng(0), team.range(9)
-        u, masks = (rng.standard_normal((*size, 6, 6, 2)) @ [1, 1j] for size in ((), (9,)))
-        b = np.abs(np.fft.fft2(masks * u, norm="ortho")) ** 2
-        b *= rng.uniform(0.99, 1.01, b.shape)
-        return distributed.phase_retrieval(b[begin:end], masks[begin:end], team)
-    theta = what in ("theta", "spheres")
-    return (distributed.read_theta if theta else distributed.read_max_cut)(graph, team)
+def bounded_cut(graph: str, team: distributed.Team):
+    """Max-cut with x_01, x_12, ... >= 0."""
+    model = distributed.read_max_cut(graph, team)
+    n, (begin, end) = model.n, team.range(model.n)
+    k = np.arange(begin, end)
+    neighbour = (k + 1) % n
+    equation = np.arange(*team.range(2 * n)) < n
+    return distributed.sparse_program(
+        0.25 * model.block,
+        owner=np.append(k, n + k),
+        rows=np.append(k, k),
+        cols=np.append(k, neighbour),
+        values=np.repeat([1.0, 0.5], k.size),
+        low=np.where(equation, 1.0, 0.0),
+        high=np.where(equation, 1.0, np.inf),
+        trace=n,
+        team=team,
+    )
+
+
+def random_phases(graph: str, team: distributed.Team):
+    rng, (begin, end) = np.random.default_rng(0), team.range(9)
+    u, masks = (rng.standard_normal((*size, 6, 6, 2)) @ [1, 1j] for size in ((), (9,)))
+    b = np.abs(np.fft.fft2(masks * u, norm="ortho")) ** 2
+    b *= rng.uniform(0.99, 1.01, b.shape)
+    return distributed.phase_retrieval(b[begin:end], masks[begin:end], team)
+
+
+MODELS = {
+    "theta": distributed.read_theta,
+    "spheres": distributed.read_theta,
+    "rows": bounded_cut,
+    "phase": random_phases,
+}
+METHODS = {"theta": "cgal-ls", "rows": "cgal-ls", "phase": "lowrank"}
 
 
 def main() -> None:
     what, where, graph, iterations, *killed = sys.argv[1:]
     team, method = distributed.Team(), METHODS.get(what, what)
-    model = model_of(what, graph, team)
+    model = MODELS.get(what, distributed.read_max_cut)(graph, team)
     if killed and team.rank == int(killed[0]):
         when, name = killed[1].split()
         setattr(folder, name, dying(getattr(folder, name), when))

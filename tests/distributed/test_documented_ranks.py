@@ -6,10 +6,11 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import pytest
 import ranks
 
 from condal.formats import convert_graph, read_graph
-from pages import ROOT, steps
+from pages import ROOT, fences, steps
 
 pytestmark = ranks.needed
 
@@ -48,6 +49,21 @@ def test_the_commands_of_the_page_solve_and_go_on(tmp_path, monkeypatch):
     assert [words[:3] for words in commands("srun")] == [["srun", "-K", "-n"]] * 2
     same = [words[4:] for words in commands("srun")]
     assert same == [words[3:] for words in shown]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_script_of_sparse_constraints_solves_its_program(count, tmp_path, monkeypatch):
+    """The signs + + - - + + - - ... keep all constraints, and their objective is -40."""
+    monkeypatch.chdir(tmp_path)
+    (script,) = (fence.text for fence in fences(PAGE) if "sparse_program" in fence.text)
+    Path("ring.py").write_text(script)
+    ended = ranks.run(count, "ring.py")
+    assert ended.returncode == 0, ended.stderr
+    status, objective, bound = ended.stdout.split()
+    assert status == "SOLVED"
+    assert -40.0 * (1 + 2e-2) <= float(bound) <= -40.0
+    assert float(objective) == pytest.approx(-40.0, rel=2e-2)
+    assert Path("run", "manifest").exists()
 
 
 def test_the_packages_of_the_page_are_those_that_the_tests_install():

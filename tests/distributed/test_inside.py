@@ -17,6 +17,7 @@ SOLVES = (
     "check_pairs.py",
     "check_partition.py",
     "check_phase.py",
+    "check_rows.py",
     "check_theta.py",
 )
 

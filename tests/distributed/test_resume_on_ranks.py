@@ -34,7 +34,7 @@ def graph(tmp_path_factory):
 def alone(graph, tmp_path_factory):
     """What solves that nobody disturbs come to."""
     folder = tmp_path_factory.mktemp("alone")
-    kinds = ("cgal", "lowrank", "theta", "spheres", "phase")
+    kinds = ("cgal", "lowrank", "theta", "spheres", "phase", "rows")
     return {what: solved(2, what, folder / what, graph) for what in kinds}
 
 
@@ -57,6 +57,8 @@ def solved(count: int, what: str, *words: object) -> dict[str, object]:
         ("spheres", 1, "after write_part", 4),
         ("phase", 2, "before write_part", 2),
         ("phase", 0, "before put", 4),
+        ("rows", 0, "before put", 4),
+        ("rows", 1, "after write_part", 2),
     ],
 )
 def test_a_solve_goes_on_where_a_rank_was_killed(what, killed, when, then, graph, alone, tmp_path):

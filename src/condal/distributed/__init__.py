@@ -1,6 +1,7 @@
-"""One problem on many MPI processes: max-cut and theta of large graphs, and phase retrieval.
+"""One problem on many MPI processes: max-cut and theta of large graphs, phase retrieval, and
+semidefinite programs with sparse constraints.
 
-Ranks own the rows of the graph, of the factor or sketch of x, of the images and of the duals; in
+Ranks own the rows of the data, of the factor or sketch of x, of the images and of the duals; in
 phase retrieval, the masks and their intensities. The low-rank method and CGAL run on them as they
 do on one machine.
 """

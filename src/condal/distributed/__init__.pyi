@@ -22,4 +22,5 @@ from condal.distributed.sharded_array import ShardedArray as ShardedArray
 from condal.distributed.sketch import DistributedSketch as DistributedSketch
 from condal.distributed.solving import resume as resume
 from condal.distributed.solving import solve as solve
+from condal.distributed.sparse_program import sparse_program as sparse_program
 from condal.distributed.team import Team as Team

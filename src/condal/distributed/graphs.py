@@ -17,11 +17,27 @@ def graph_rows(block: Any, team: Team, without_edges: str) -> Any:
     ProblemError on all ranks if the rows of one are not its own, or hold NaN; or if there are no
     edges, for the reason `without_edges`.
     """
+    own = own_entries(block, team, "W", "the number of vertices")
+    begin, _ = team.range(block.shape[1])
+    edge = (own.row.astype(np.int64) + begin != own.col) & (own.data != 0)
+    entries = own.data[edge].astype(np.float64), (own.row[edge], own.col[edge])
+    W = sp.csr_array(entries, shape=block.shape)
+    if team.sum(float(W.nnz)) == 0:
+        raise ProblemError(f"the graph has no edges: {without_edges}; nothing to solve")
+    return W
+
+
+def own_entries(block: Any, team: Team, name: str, columns: str) -> Any:
+    """Return this rank's rows of a sparse matrix, called `name` in errors, as a COO array.
+
+    ProblemError on all ranks if the rows of one are not its own, or hold NaN, or if the ranks
+    differ in the number of `columns`.
+    """
     team.require_alike()
     with team.together():
         if not sp.issparse(block):
             raise ProblemError(
-                f"the rows of W must be a SciPy sparse array; got {type(block).__name__}"
+                f"the rows of {name} must be a SciPy sparse array; got {type(block).__name__}"
             )
         begin, end = team.range(block.shape[1])
         if block.shape[0] != end - begin:
@@ -31,11 +47,6 @@ def graph_rows(block: Any, team: Team, without_edges: str) -> Any:
             )
         own = sp.coo_array(block)
         if not np.all(np.isfinite(own.data)):
-            raise ProblemError("the weights hold NaN or infinity: clean the data first")
-        edge = (own.row.astype(np.int64) + begin != own.col) & (own.data != 0)
-        entries = own.data[edge].astype(np.float64), (own.row[edge], own.col[edge])
-        W = sp.csr_array(entries, shape=block.shape)
-    team.require_same(block.shape[1], "the number of vertices")
-    if team.sum(float(W.nnz)) == 0:
-        raise ProblemError(f"the graph has no edges: {without_edges}; nothing to solve")
-    return W
+            raise ProblemError(f"the entries of {name} hold NaN or infinity: clean the data first")
+    team.require_same(block.shape[1], columns)
+    return own

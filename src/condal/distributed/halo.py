@@ -57,6 +57,16 @@ class Exchange:
         ]
         MPI.Request.Waitall(requests)
 
+    def returned(self, values: Array) -> tuple[Indices, Array]:
+        """Send a number for each row of other ranks to its owner; return this rank's rows of those
+        that it receives, and these, in the order of the ranks that send them."""
+        MPI, comm = engine().MPI, self.team.comm
+        received = np.empty(self._sent.size)
+        requests = [comm.Irecv(received[rows], source=rank) for rank, rows in self._to]
+        requests += [comm.Isend(values[rows], dest=rank) for rank, rows in self._from]
+        MPI.Request.Waitall(requests)
+        return self._sent, received
+
     def _packed(self, own: Any) -> Any:
         """The rows that others want, in a buffer that is used again."""
         shape = (self._sent.size, *own.shape[1:])
@@ -128,6 +138,13 @@ class Halo:
         rows = np.empty((self.size, *local.shape[1:]), local.dtype)
         self._exchange(np.ascontiguousarray(local), rows)
         return rows
+
+    def returned(self, whole: Array) -> tuple[Array, Indices, Array]:
+        """Send a number for each row to its owner.
+
+        Return this rank's numbers for its own rows, and the rows and numbers that others sent.
+        """
+        return whole[: self.own], *self._exchange.returned(np.ascontiguousarray(whole[self.own :]))
 
     def fetch(self, local: Array) -> Array:
         """Return the entries of one vector in a buffer that the next call overwrites."""

@@ -11,9 +11,9 @@ import numpy as np
 from condal.distributed.edges import Edges
 from condal.distributed.graphs import graph_rows
 from condal.distributed.halo import Halo, with_halo
+from condal.distributed.maps import DistributedEntries
 from condal.distributed.maxcut import read_max_cut
 from condal.distributed.pieces import (
-    DistributedEntries,
     DistributedEqual,
     DistributedLinear,
     DistributedSpectrahedron,
@@ -74,7 +74,7 @@ class DistributedTheta:
         return Problem.of(
             f=DistributedLinear(Symmetric(self.n, [OnesTerm(1.0, ones, self.n)])),
             X=DistributedSpectrahedron.of(self.n, 1.0, self.team),
-            A=DistributedEntries(self.n, edges, each),
+            A=DistributedEntries(self.n, each, edges),
             K=DistributedEqual(zeros),
             maximise=True,
             name=self.name,

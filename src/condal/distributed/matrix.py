@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.distributed.halo import with_halo
-from condal.distributed.sharded_array import ShardedArray
+from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
@@ -23,6 +23,8 @@ OUTER_ROWS = 1024  # of a block product with the halo at a time
 
 if TYPE_CHECKING:
     from condal.distributed.sweeps import DistributedSweeps
+
+SYMMETRY_TOLERANCE = 1e-12  # relative difference of two sums of the same numbers
 
 
 class ShardedRows:
@@ -40,8 +42,8 @@ class ShardedRows:
         with team.together():
             _require_rows(block, end - begin)
         own, self.halo = with_halo(block, team)
-        self.own = sp.csr_array((np.asarray(own.data, np.float64), own.indices, own.indptr))
-        self.own.resize(own.shape)
+        data = np.asarray(own.data, np.float64)
+        self.own = sp.csr_array((data, own.indices, own.indptr), shape=own.shape)
         self.own.sort_indices()
         self.n, self.team, self.factor = n, team, 1.0
         self._derived: dict[str, Any] = {}  # of the entries without the factor
@@ -221,3 +223,19 @@ def _require_rows(block: Any, rows: int) -> None:
         )
     if not np.all(np.isfinite(block.data)):
         raise ProblemError("the matrix holds NaN or infinity: clean the data first")
+
+
+def require_symmetric(C: ShardedRows, name: str, whole: str) -> None:
+    """Raise ProblemError on all ranks unless u'Cv = v'Cu for two random vectors.
+
+    The test fails if ranks were given rows of different matrices, or rows in a different order. The
+    message calls C, or what it is made of, by `name`, and the data by `whole`.
+    """
+    u, v = (normals(C.team, C.n, seed=[which, C.n]) for which in (1, 2))
+    Cu, Cv = C @ u, C @ v
+    sizes = float(np.linalg.norm(u) * np.linalg.norm(Cv) + np.linalg.norm(v) * np.linalg.norm(Cu))
+    if not abs(u @ Cv - v @ Cu) <= SYMMETRY_TOLERANCE * sizes:
+        raise ProblemError(
+            f"the rows of the ranks do not form a symmetric {name}: was each rank given its rows "
+            f"of the same {whole}?"
+        )

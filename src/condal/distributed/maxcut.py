@@ -11,17 +11,16 @@ import scipy.sparse as sp
 
 from condal.distributed.graphs import graph_rows
 from condal.distributed.halo import Halo, with_halo
-from condal.distributed.matrix import ShardedRows, ShardedTerm
+from condal.distributed.maps import DistributedDiagonal
+from condal.distributed.matrix import ShardedRows, ShardedTerm, require_symmetric
 from condal.distributed.pieces import (
-    DistributedDiagonal,
     DistributedEqual,
     DistributedLinear,
     DistributedSpectrahedron,
 )
 from condal.distributed.reading import in_file_order, read_rows
-from condal.distributed.sharded_array import ShardedArray, normals
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
-from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.linalg.points import Point
 from condal.linalg.symmetric import Symmetric
@@ -33,8 +32,6 @@ from condal.problems.signs import flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
-
-SYMMETRY_TOLERANCE = 1e-12  # relative difference of two sums of the same numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +187,7 @@ def max_cut(block: Any, team: Team | None = None) -> DistributedMaxCut:
     team = Team() if team is None else team
     W = graph_rows(block, team, "every cut has weight 0")
     model = DistributedMaxCut(W, team)
-    _require_symmetric(model)
+    require_symmetric(model.cost, "W", "graph")
     return model
 
 
@@ -214,18 +211,3 @@ def read_max_cut(file: PathLike, team: Team | None = None) -> DistributedMaxCut:
         team.require_alike()
         rows = read_rows(file, team)
         return replace(max_cut(rows.W, team), numbers=rows.numbers)
-
-
-def _require_symmetric(model: DistributedMaxCut) -> None:
-    """Raise ProblemError unless u'Lv = v'Lu for two random vectors.
-
-    The test fails if ranks were given rows of different graphs, or rows in a different order.
-    """
-    u, v = (normals(model.team, model.n, seed=[which, model.n]) for which in (1, 2))
-    Lu, Lv = model.cost @ u, model.cost @ v
-    sizes = float(np.linalg.norm(u) * np.linalg.norm(Lv) + np.linalg.norm(v) * np.linalg.norm(Lu))
-    if not abs(u @ Lv - v @ Lu) <= SYMMETRY_TOLERANCE * sizes:
-        raise ProblemError(
-            "the rows of the ranks do not form a symmetric W: was each rank given its rows of the "
-            "same graph?"
-        )

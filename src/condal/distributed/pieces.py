@@ -1,4 +1,4 @@
-"""The pieces of a problem over {x psd : tr x = trace} with constraints on some of its entries.
+"""The domain, the sets and the linear objective of a problem over {x psd : tr x = trace}.
 
 The ranks hold points and images together; each rank has its rows.
 """
@@ -8,19 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from condal.distributed.edges import Edges
-from condal.distributed.matrix import ShardedTerm
 from condal.distributed.oracle import Slepc
-from condal.distributed.pairs import ShardedPairs
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.domains.spectral import Spectrahedron
-from condal.linalg.blocked import weighted_squares
 from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import lowest
 from condal.linalg.gradients import Gradient
@@ -30,7 +26,7 @@ from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import Term
 from condal.maps.cost import Cost
-from condal.sets.boxes import Equal
+from condal.sets.boxes import Box, Equal
 from condal.smooth.linear import Linear
 from condal.types import Provable
 
@@ -45,9 +41,11 @@ class DistributedSpectrahedron(Spectrahedron):
     team: Any = None
 
     @classmethod
-    def of(cls, n: int, trace: float, team: Team) -> DistributedSpectrahedron:
+    def of(
+        cls, n: int, trace: float, team: Team, *, at_most: bool = False
+    ) -> DistributedSpectrahedron:
         """Return the domain with an oracle for n rows of that team."""
-        return cls(n, trace, engine=Slepc(n, team=team), team=team)
+        return cls(n, trace, at_most, Slepc(n, team=team), team)
 
     def bound(
         self,
@@ -67,11 +65,14 @@ class DistributedSpectrahedron(Spectrahedron):
         v, order = v.reordered()
         if order is not None:
             start = start[order]
+        if self.at_most and enough < inf:
+            enough = min(enough, 0.0)
         proof = from_random_start(
             v, start, slack=slack / total, failure=failure, enough=enough / total
         )
         if scaling is None:
-            return Proof(total * proof.value, proof.how, proof.failure)
+            value = min(proof.value, 0.0) if self.at_most else proof.value
+            return Proof(total * value, proof.how, proof.failure)
         how = f"{proof.how}, scaled by the diagonal"
         return Proof(scaling.bound(proof.value), how, proof.failure)
 
@@ -96,91 +97,8 @@ class DistributedSpectrahedron(Spectrahedron):
         assert isinstance(x, LowRank)
         parts = x.weights * np.einsum("ij,ij->j", x.U, x.U)
         negative = -float(np.minimum(parts, 0.0).sum())
-        return negative + abs(float(np.maximum(parts, 0.0).sum()) - self.trace)
-
-
-@dataclass(frozen=True, eq=False)
-class DistributedDiagonal:
-    """Ax = rows * diag(x), for x symmetric n x n; `rows` and `size` are those of this rank."""
-
-    n: int
-    rows: Any
-
-    terms = 1
-
-    @property
-    def size(self) -> int:
-        return int(self.rows.size)
-
-    @property
-    def diagonal_rows(self) -> Any:
-        return self.rows
-
-    @cached_property
-    def norm(self) -> float:
-        return float(np.abs(self.rows).max(initial=0.0))
-
-    def scaled(self, rows: Any) -> DistributedDiagonal:
-        return DistributedDiagonal(self.n, rows * self.rows)
-
-    def zeros(self) -> Any:
-        return np.zeros_like(self.rows)
-
-    def row_norms(self) -> Any:
-        return np.abs(self.rows)
-
-    def as_matrix(self) -> None:
-        """Return None: no rank could hold it."""
-
-    def __call__(self, x: Point) -> Any:
-        assert isinstance(x, LowRank)
-        return self.rows * weighted_squares(x.U, x.weights)
-
-    def adjoint(self, y: Any) -> Symmetric:
-        return Symmetric(self.n, diagonal=self.rows * y)
-
-
-@dataclass(frozen=True, eq=False)
-class DistributedEntries:
-    """Ax = rows * (x_ij for the edges ij), for x symmetric n x n; `rows` are those of this rank."""
-
-    n: int
-    edges: Edges
-    rows: Any
-
-    diagonal_rows = None
-    terms = 1
-
-    @property
-    def size(self) -> int:
-        return int(self.rows.size)
-
-    @cached_property
-    def norm(self) -> float:
-        return float(sqrt(0.5) * np.abs(self.rows).max(initial=0.0))
-
-    def scaled(self, rows: Any) -> DistributedEntries:
-        return DistributedEntries(self.n, self.edges, rows * self.rows)
-
-    def zeros(self) -> Any:
-        return np.zeros_like(self.rows)
-
-    def row_norms(self) -> Any:
-        return sqrt(0.5) * np.abs(self.rows)
-
-    def as_matrix(self) -> None:
-        """Return None: no rank could hold it."""
-
-    def __call__(self, x: Point) -> Any:
-        assert isinstance(x, LowRank)
-        return self.rows * self.edges.read(x.U, x.weights)
-
-    def entry_pairs(self) -> tuple[ShardedPairs, Any]:
-        """Return the edges as pairs of vectors, and the factors of the entries."""
-        return ShardedPairs(self.edges), self.rows
-
-    def adjoint(self, y: Any) -> Symmetric:
-        return Symmetric(self.n, [ShardedTerm(self.edges.matrix(0.5 * self.rows * y))])
+        excess = float(np.maximum(parts, 0.0).sum()) - self.trace
+        return negative + (max(excess, 0.0) if self.at_most else abs(excess))
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +161,21 @@ class DistributedEqual(Equal):
 
     def scaled(self, rows: Any, c: float) -> DistributedEqual:
         return DistributedEqual(rows * self.b)
+
+
+class DistributedBox(Box):
+    """K = {z : low <= z <= high}, where each rank holds its bounds; one piece, as above."""
+
+    def __init__(self, low: ShardedArray, high: ShardedArray) -> None:
+        bounds: Any = low, high
+        self.low, self.high = bounds
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        return [(slice(0, self.size), self)]
+
+    def scaled(self, rows: Any, c: float) -> DistributedBox:
+        return DistributedBox(rows * self.low, rows * self.high)
 
 
 class DistributedCost(Cost):

@@ -63,13 +63,13 @@ def solve(
     method : CGAL, LowRankCGAL, SphereSweeps or str, optional
         The method or its name. Where their vectors fit into memory, by default LowRankCGAL for a
         fixed diagonal that is all of A, as for max-cut, and SphereSweeps for theta; LowRankCGAL for
-        phase retrieval, which takes no other; else CGAL, with line search for theta.
+        phase retrieval, which takes no other; else CGAL, with line search unless for max-cut.
     R : int, optional
         The rank of the sketch of x, which has n x R numbers on all ranks together; only for CGAL.
-        By default 10 for max-cut and 40 for theta.
+        By default 10 for max-cut and 40 for others.
     tol : float, optional
         The relative gap, infeasibility and price of infeasibility to prove; by default 1e-3 for
-        LowRankCGAL and SphereSweeps, 1e-2 for theta and 1e-1 for max-cut by CGAL.
+        LowRankCGAL and SphereSweeps, 1e-1 for max-cut by CGAL and 1e-2 for others.
     max_iters, max_seconds : int, float, optional
         Limits. The clock of the first rank counts.
     seed : int

@@ -11,6 +11,8 @@ from condal.errors import ProblemError
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.matrix_free import is_operator
 from condal.linalg.norms import gamma, stable_norm
+from condal.linalg.points import Array
+from condal.linalg.sharding import total_rows
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import PairTerm
 
@@ -88,13 +90,23 @@ def _lanczos_norm(a: Any, name: str) -> float:
     A = A * (1 / unit)  # so that the squares are finite
     gram = Symmetric(long, operators=(A.T @ A if a.shape[1] == long else A @ A.T,))
     start = np.random.default_rng(0).standard_normal(long)
+    bound = gram_norm(gram, start)
+    if bound == 0:
+        _refuse_adjoint(name)
+    return unit * bound
+
+
+def gram_norm(gram: Any, start: Array) -> float:
+    """Return an upper bound on the root of the largest eigenvalue of a'a, from Lanczos steps.
+
+    `gram` has products with vectors, and `start` is a vector of standard normal numbers; both may
+    be distributed over ranks. The bound fails with a probability of FAILURE.
+    """
     run = Recurrence(gram, start / np.linalg.norm(start), keep=2)
     run.grow_to(LANCZOS_STEPS)
     largest = float(run.values()[-1])
-    if largest <= 0:
-        _refuse_adjoint(name)
-    missed = 0.0 if run.ended else missed_share(long, run.steps, FAILURE)
-    return unit * float(np.sqrt(largest / (1 - missed)))
+    missed = 0.0 if run.ended else missed_share(total_rows(start), run.steps, FAILURE)
+    return float(np.sqrt(max(largest, 0.0) / (1 - missed)))
 
 
 def _exact_norm(a: Any) -> float:

@@ -69,6 +69,14 @@ def from_triplets(
     n: int, owner: Any, rows: Any, cols: Any, values: Any, size: int | None
 ) -> tuple[int, Any]:
     """Return n and the upper triangles; an entry off the diagonal stands for both."""
+    p, matrix, i, j, data = require_triplets(n, owner, rows, cols, values, size)
+    return n, _rows(n, p, matrix, _flat(n, np.minimum(i, j), np.maximum(i, j)), data)
+
+
+def require_triplets(
+    n: int, owner: Any, rows: Any, cols: Any, values: Any, size: int | None
+) -> tuple[int, Indices, Indices, Indices, Array]:
+    """Return the number of matrices, and the matrix, row, column and value of each entry."""
     require_whole(n, "n")
     data = finite_array(values, "values", ndim=1)
     given = {"owner": owner, "rows": rows, "cols": cols}
@@ -80,8 +88,7 @@ def from_triplets(
     require_whole(p, "the number of matrices")
     for name, most in (("owner", p), ("rows", n), ("cols", n)):
         require_within(whole[name], most, name)
-    low, high = (f(whole["rows"], whole["cols"]) for f in (np.minimum, np.maximum))
-    return n, _rows(n, p, whole["owner"], _flat(n, low, high), data)
+    return p, whole["owner"], whole["rows"], whole["cols"], data
 
 
 def indices(given: Any, name: str) -> Indices:

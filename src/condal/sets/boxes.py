@@ -85,7 +85,10 @@ class Box(Projected):
                 f"the box is empty: low[{i}] = {self.low[i]:g} is above "
                 f"high[{i}] = {self.high[i]:g}"
             )
-        self.size = int(self.low.size)
+
+    @property  # as of Equal
+    def size(self) -> int:  # type: ignore[override]  # read from low
+        return int(self.low.size)
 
     @cached_property
     def pieces(self) -> Sequence[tuple[slice, Provable]]:

@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from condal.distributed.halo import with_halo
+from condal.distributed.maps import DistributedDiagonal
 from condal.distributed.matrix import ShardedRows, ShardedTerm
 from condal.distributed.oracle import Slepc
-from condal.distributed.pieces import DistributedDiagonal, DistributedSpectrahedron
+from condal.distributed.pieces import DistributedSpectrahedron
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.sketch import DistributedSketch
 from condal.errors import ProblemError

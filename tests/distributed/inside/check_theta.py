@@ -10,7 +10,8 @@ import condal
 from condal import distributed
 from condal.distributed.checkpoint_writer import read_about
 from condal.distributed.edges import Edges
-from condal.distributed.pieces import DistributedEntries, OnesTerm
+from condal.distributed.maps import DistributedEntries
+from condal.distributed.pieces import OnesTerm
 from condal.distributed.sharded_array import ShardedArray
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
@@ -174,7 +175,7 @@ def test_the_entries_and_their_adjoint(team, W):
     kept = Edges.of(rows(team, W), team)
     assert kept.count == whole.size
     factors = 1.0 + rng.random(whole.size)
-    A, x = DistributedEntries(N, kept, own(team, factors)), LowRank(own(team, U), weights)
+    A, x = DistributedEntries(N, own(team, factors), kept), LowRank(own(team, U), weights)
     image = together(team, A(x))
     order = np.lexsort((whole.cols, whole.rows))
     wanted = whole(LowRank(U, weights))[order]

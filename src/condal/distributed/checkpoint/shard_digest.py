@@ -20,6 +20,7 @@ from condal.distributed.diffraction import (
 from condal.distributed.edges import Edges
 from condal.distributed.matrix import ShardedRows
 from condal.distributed.oracle import Slepc
+from condal.distributed.rows import SparseMatrices
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 
@@ -39,9 +40,14 @@ def shard_words(value: Any) -> Sequence[str] | None:
         shape = (sum(counts), *value.shape[1:])
         return ("rows", str(value.dtype), str(shape), *_sums(value.team, _entries(value, begin)))
     if isinstance(value, Edges):
-        return ("edges", str(value.count), *_sums(value.entries.team, _sparse(value.entries)))
+        sums = _sums(value.entries.team, _pieces(*value.entries.entries()))
+        return ("edges", str(value.count), *sums)
     if isinstance(value, ShardedRows):
-        return ("matrix", str(value.n), repr(value.factor), *_sums(value.team, _sparse(value)))
+        sums = _sums(value.team, _pieces(*value.entries()))
+        return ("matrix", str(value.n), repr(value.factor), *sums)
+    if isinstance(value, SparseMatrices):
+        sums = _sums(value.team, _pieces(*value.entries()))
+        return ("matrices", str(value.count), *sums)
     if isinstance(value, DistributedDiffraction):
         return value.words
     if isinstance(value, DistributedLeastSquares):  # without its weight, a sum over all ranks
@@ -69,11 +75,12 @@ def _entries(value: ShardedArray, begin: int) -> Iterator[tuple[Any, ...]]:
         yield rows, np.tile(np.arange(local.shape[1]), len(piece)), piece.ravel()
 
 
-def _sparse(matrix: ShardedRows) -> Iterator[tuple[Any, ...]]:
-    rows, columns, numbers = matrix.entries()
+def _pieces(*entries: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the indices and numbers of some entries at a time."""
+    *indices, numbers = entries
     for first in range(0, len(numbers), ENTRIES_PER_PIECE):
         some = slice(first, first + ENTRIES_PER_PIECE)
-        yield rows[some], columns[some].astype(np.int64), numbers[some]
+        yield *(index[some].astype(np.int64) for index in indices), numbers[some]
 
 
 def _sums(team: Team, pieces: Iterator[tuple[Any, ...]]) -> Iterator[str]:

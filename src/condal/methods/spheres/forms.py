@@ -76,15 +76,18 @@ class RankOneTerm(Protocol):
 
 def form_of(problem: Problem) -> SphereForm | None:
     """Return the form of a problem; None if it has none."""
-    X, bounds = problem.X, coordinate_bounds(problem.h)
+    X = problem.X
     spectral = isinstance(X, Spectral) and not isinstance(X, Lifted)
-    if not spectral or problem.f.L > 0 or bounds is None or problem.A.size == 0:
+    if not spectral or problem.f.L > 0 or problem.A.size == 0:
         return None
     C = problem.f.M.adjoint(problem.f.gradient(np.zeros(problem.f.M.size)))
     if not isinstance(C, Symmetric):
         return None
     vector = _rank_one(C)
     if vector is None and not C.factorable:
+        return None
+    bounds = coordinate_bounds(problem.h)
+    if bounds is None:
         return None
     if isinstance(problem.A, EntryMap):
         return ZeroEntries.of(problem, vector, *problem.A.entry_pairs(), bounds)

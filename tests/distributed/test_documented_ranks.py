@@ -33,8 +33,10 @@ def test_the_commands_of_the_page_solve_and_go_on(tmp_path, monkeypatch):
     convert_graph("BIG.mtx", "BIG.shards")
     assert ordered == ["condal", "convert", "BIG.shards", "BIG.rcm", "--order", "rcm"]
     convert_graph("BIG.shards", "BIG.rcm", order="rcm")
+    masks, u = rng.standard_normal((5, 6, 6)), rng.standard_normal((6, 6))
+    np.savez("measured.npz", b=np.abs(np.fft.fft2(masks * u, norm="ortho")) ** 2, masks=masks)
     *shown, partitioned = commands("mpirun")
-    assert [words[4] for words in shown] == ["solve", "resume"]
+    assert [words[4] for words in shown] == ["solve", "resume"] * 2
     for words in shown:
         assert words[:2] == ["mpirun", "-n"]
         ended = ranks.run(int(words[2]), "-m", *words[3:])
@@ -48,7 +50,7 @@ def test_the_commands_of_the_page_solve_and_go_on(tmp_path, monkeypatch):
     # On a cluster they are the same, but for what starts them.
     assert [words[:3] for words in commands("srun")] == [["srun", "-K", "-n"]] * 2
     same = [words[4:] for words in commands("srun")]
-    assert same == [words[3:] for words in shown]
+    assert same == [words[3:] for words in shown][:2]
 
 
 @pytest.mark.parametrize("count", [1, 3])

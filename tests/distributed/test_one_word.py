@@ -16,7 +16,7 @@ pytestmark = ranks.needed
     [
         (("--as", "max-cut", "--json", "no/where.json"), "cannot be written"),
         (("--as", "max-cut", "--json", "-", "--out", "-"), "only one of --json and --out"),
-        (("--as", "communities"), "--distributed is for --as max-cut and --as theta"),
+        (("--as", "communities"), "--distributed is for --as max-cut, theta and phase-retrieval"),
         (("--as", "theta", "--complement"), "--distributed does not take --complement"),
         (("--as", "max-cut", "--save", "kept"), "--distributed does not take --save"),
         (("--as", "max-cut", "--watch"), "--distributed does not take --watch"),

@@ -22,7 +22,7 @@ from condal.cli.session import Outputs
 from condal.errors import FormatError, ProblemError
 from condal.methods import registry
 
-APPLICATIONS = ("max-cut", "theta")
+APPLICATIONS = ("max-cut", "theta", "phase-retrieval")
 SILENT = Outputs(None, None, None, overwrite=False, port=None, quiet=True)
 # Environment variables with the number of processes and the rank: Open MPI, MPICH and others.
 WORLD = (("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
@@ -41,7 +41,7 @@ def on_ranks(
     team = distributed.Team()
     silence_others(team)
     if application.name not in APPLICATIONS:
-        names = " and ".join(f"--as {name}" for name in APPLICATIONS)
+        names = f"--as {', '.join(APPLICATIONS[:-1])} and {APPLICATIONS[-1]}"
         raise ProblemError(f"--distributed is for {names}; got --as {application.name}")
     if method not in VARIANTS:
         raise ProblemError(f"--distributed takes --method {', '.join(VARIANTS)}; got {method}")
@@ -61,17 +61,20 @@ def on_ranks(
         with team.solving():
             if application.name == "max-cut":
                 model: Any = distributed.read_max_cut(file, team)
-            else:
+            elif application.name == "theta":
                 model = _theta_task(file, team, chosen)
+            else:
+                options = {"trace": chosen["trace"], "name": application.name}
+                model = distributed.read_phase_retrieval(file, team, **options)
             # A collective call: every rank makes it.
-            memory = distributed.describe_memory(_graph(model), R, registry.method_of(method))
+            memory = distributed.describe_memory(_model(model), R, registry.method_of(method))
             if chosen["say"] is not None:
                 chosen["say"](memory)
         return model
 
     def solve(model: Any, method: Any, **options: Any) -> Any:
         del options["storage"]
-        distributed.require_memory(_graph(model), R, options.pop("max_memory"), method)
+        distributed.require_memory(_model(model), R, options.pop("max_memory"), method)
         return distributed.solve(model, method, R=R, **options)
 
     def answer(model: Any, result: Any, chosen: Chosen) -> Any:
@@ -108,8 +111,8 @@ def _theta_task(file: str, team: Any, chosen: Chosen) -> Any:
     return Task(model, False, np.arange(1, model.n + 1))
 
 
-def _graph(model: Any) -> Any:
-    """Return the model of a graph behind a task."""
+def _model(model: Any) -> Any:
+    """Return the model behind a task."""
     return getattr(model, "model", model)
 
 

@@ -148,7 +148,7 @@ class Solve(ApplicationCommand):
 @click.option(
     "--distributed",
     is_flag=True,
-    help="Solve on all ranks that mpirun or srun started: --as max-cut and --as theta.",
+    help="Solve on all ranks that mpirun or srun started: max-cut, theta, phase-retrieval.",
 )
 @output_options
 @click.pass_context

@@ -17,6 +17,7 @@ from condal.distributed.memory import require_memory as require_memory
 from condal.distributed.partition import partition_graph as partition_graph
 from condal.distributed.phases import DistributedPhaseRetrieval as DistributedPhaseRetrieval
 from condal.distributed.phases import phase_retrieval as phase_retrieval
+from condal.distributed.phases import read_phase_retrieval as read_phase_retrieval
 from condal.distributed.reading import read_rows as read_rows
 from condal.distributed.sharded_array import ShardedArray as ShardedArray
 from condal.distributed.sketch import DistributedSketch as DistributedSketch

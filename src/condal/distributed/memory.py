@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from condal.distributed.choice import chosen_method, default_rank
 from condal.distributed.lovasz_theta import DistributedTheta
 from condal.distributed.maxcut import DistributedMaxCut
 from condal.distributed.oracle import BASIS_SIZE
+from condal.distributed.phases import DistributedPhaseRetrieval
 from condal.driver.memory import ENTRY_BYTES as ENTRY
 from condal.driver.memory import IMAGE_VECTORS as IMAGES
 from condal.driver.memory import PROOF_VECTORS as VECTORS
@@ -24,18 +25,19 @@ from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES as NUMBER
 
 DATA_COPIES = 4  # of the rows of W, at most: the input, L while it is built, and PETSc's
+MASK_COPIES = 3  # as they were given, as complex numbers, and scaled
 SLOT_NUMBERS = 8  # per slot of sweeps, while they are arranged
 ENGINE_BYTES = 50 * 10**6  # of MPI, PETSc and SLEPc, in addition to Python
 
+DistributedModel: TypeAlias = DistributedMaxCut | DistributedTheta | DistributedPhaseRetrieval
 
-def estimate(
-    model: DistributedMaxCut | DistributedTheta, R: int | None = None, method: Any = None
-) -> dict[str, int]:
+
+def estimate(model: DistributedModel, R: int | None = None, method: Any = None) -> dict[str, int]:
     """Estimate the largest number of bytes that a rank needs.
 
     Parameters
     ----------
-    model : DistributedMaxCut or DistributedTheta
+    model : DistributedMaxCut, DistributedTheta or DistributedPhaseRetrieval
     R : int, optional
         The rank of the sketch, if there is one.
     method : Method, optional
@@ -46,6 +48,8 @@ def estimate(
     dict
         An upper bound per part; their sum bounds the peak of the largest rank.
     """
+    if isinstance(model, DistributedPhaseRetrieval):
+        return phase_bytes(model)
     team = model.team
     rows, edges = -(-model.n // team.size), int(team.largest(float(model.block.nnz)))
     halo = min(edges, model.n - rows) if team.size > 1 else 0
@@ -89,6 +93,19 @@ def sphere_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, 
     }
 
 
+def phase_bytes(model: DistributedPhaseRetrieval) -> dict[str, int]:
+    """Return the bytes per part of phase retrieval: masks of a rank, and all of x."""
+    patterns, side = int(model.A.team.largest(float(model.A.size))), model.A.n
+    return {
+        "x": LowRankCGAL().bytes(model.problem),
+        "data": (MASK_COPIES * 2 + 1) * NUMBER * patterns,
+        "images and duals": IMAGES * NUMBER * patterns,
+        "oracle": MAX_LOWEST_BYTES + VECTORS * NUMBER * side,
+        "proof": VECTORS * NUMBER * side,
+        "Python": PYTHON + ENGINE_BYTES,
+    }
+
+
 def halo_bytes(count: int, *, index: int = 4) -> int:
     """Return the bytes of a halo: received values, their indices and the send lists."""
     return 2 * (NUMBER + index) * count
@@ -107,7 +124,7 @@ def bytes_by_part(rows: int, entries: int, R: int, *, basis: int = BASIS_SIZE) -
 
 
 def require_memory(
-    model: DistributedMaxCut | DistributedTheta,
+    model: DistributedModel,
     R: int | None,
     max_memory: Bytes,
     method: Any = None,
@@ -116,7 +133,7 @@ def require_memory(
 
     Parameters
     ----------
-    model : DistributedMaxCut or DistributedTheta
+    model : DistributedMaxCut, DistributedTheta or DistributedPhaseRetrieval
     R : int, optional
         The rank of the sketch, if there is one.
     max_memory : int or str
@@ -127,20 +144,18 @@ def require_memory(
     total, limit = sum(estimate(model, R, method).values()), bytes_of(max_memory)
     if total > limit:
         raise ProblemError(
-            f"this needs {size(total)} of memory on each of {model.team.size} ranks, and "
+            f"this needs {size(total)} of memory on each of {_ranks(model)} ranks, and "
             f"max_memory is {size(limit)} per rank: start more ranks, give a smaller R to --method "
             "cgal, or raise it"
         )
 
 
-def describe_memory(
-    model: DistributedMaxCut | DistributedTheta, R: int | None = None, method: Any = None
-) -> str:
+def describe_memory(model: DistributedModel, R: int | None = None, method: Any = None) -> str:
     """Describe the estimate in one line.
 
     Parameters
     ----------
-    model : DistributedMaxCut or DistributedTheta
+    model : DistributedMaxCut, DistributedTheta or DistributedPhaseRetrieval
     R : int, optional
         The rank of the sketch, if there is one.
     method : Method, optional
@@ -151,9 +166,15 @@ def describe_memory(
     str
         The total, and the three largest bytes_by_part.
     """
-    by_part, ranks = estimate(model, R, method), model.team.size
+    by_part, ranks = estimate(model, R, method), _ranks(model)
     total = sum(by_part.values())
     largest = sorted(by_part.items(), key=lambda item: -item[1])[:3]
     listed = ", ".join(f"{name} {size(count)}" for name, count in largest)
     where = f"each of {ranks} ranks" if ranks > 1 else "one rank"
     return f"memory: at most {size(total)} on {where}; of it {listed}"
+
+
+def _ranks(model: DistributedModel) -> int:
+    """Return the number of ranks that hold a model."""
+    X: Any = model.problem.X
+    return int(X.team.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
@@ -17,6 +18,11 @@ from condal.distributed.diffraction import (
 )
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
+from condal.errors import FormatError, ProblemError
+from condal.io.formats.array_parts import array_shape, read_array_part
+from condal.io.formats.arrays import names_of_arrays
+from condal.io.formats.contents import digest_of
+from condal.io.safe_files import PathLike
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
@@ -107,3 +113,55 @@ def phase_retrieval(
         trace = trace_bound(float(b.sum()), float(frame.min()), sqrt(0.5) * float(frame.mean()))
     A = DistributedDiffraction(Quadratics(masked), frame, team, words)
     return DistributedPhaseRetrieval(A, b, float(trace), name, shape, scale)
+
+
+def read_phase_retrieval(
+    file: PathLike,
+    team: Team | None = None,
+    *,
+    trace: float | None = None,
+    name: str = "phase retrieval",
+) -> DistributedPhaseRetrieval:
+    """Read this rank's masks and intensities from a .npz file and build the model.
+
+    Parameters
+    ----------
+    file : str or os.PathLike
+        A file that numpy.savez wrote, with masks of shape (L, h, w) and intensities b. All ranks
+        read through it, and each stores its share of the L masks.
+    team : Team, optional
+        The ranks; by default all.
+    trace, name : float, str, optional
+        As in `phase_retrieval`.
+
+    Returns
+    -------
+    DistributedPhaseRetrieval
+        The model.
+    """
+    team = Team() if team is None else team
+    with team.together():
+        shape, digest = _shape_of_masks(file), digest_of(file)
+    team.require_same(digest, f"the contents of {team.agreed(os.fsdecode(file))} (SHA-256)")
+    if shape[0] < team.size:
+        raise ProblemError(
+            f"{shape[0]} masks cannot be shared by {team.size} ranks; start at most {shape[0]}"
+        )
+    begin, end = team.range(shape[0])
+    with team.together():
+        b, masks = (read_array_part(file, each, begin, end, shape[0]) for each in ("b", "masks"))
+    return phase_retrieval(b, masks.reshape(-1, *shape[1:]), team, trace=trace, name=name)
+
+
+def _shape_of_masks(file: PathLike) -> tuple[int, ...]:
+    path, names = os.fsdecode(file), names_of_arrays(file)
+    if "b" not in names or "masks" not in names:
+        raise FormatError(
+            f"holds {', '.join(names)[:60] or 'nothing'}; ranks share masks: wanted the "
+            "intensities b and the masks, numpy.savez(path, b=b, masks=masks)",
+            path=path,
+        )
+    shape = array_shape(file, "masks")
+    if len(shape) != 3 or 0 in shape:
+        raise FormatError(f"masks.npy: masks have shape {shape}; wanted (L, h, w)", path=path)
+    return shape

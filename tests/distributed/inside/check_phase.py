@@ -9,7 +9,7 @@ import condal
 from condal import distributed
 from condal.distributed.checkpoint_writer import read_about
 from condal.distributed.sharded_array import ShardedArray
-from condal.errors import ProblemError
+from condal.errors import FormatError, ProblemError
 from condal.linalg.points import LowRank
 from condal.methods import LowRankCGAL
 from condal.problems import phase_retrieval
@@ -150,6 +150,49 @@ def test_pixels_that_no_mask_shows_are_refused(team, data):
     refused(team, lambda: distributed.phase_retrieval(*nothing, team), match)
     zero = 0.0 * own(team, b), own(team, masks)
     refused(team, lambda: distributed.phase_retrieval(*zero, team), "not all may be 0")
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_a_file_gives_each_rank_its_masks(team, data, model, shared, save):
+    _, masks, b = data
+    path = shared / "measured.npz"
+    if team.rank == 0:
+        save(path, b=b.ravel(), masks=masks, u=np.ones(3))
+    team.comm.Barrier()
+    again = distributed.read_phase_retrieval(path, team)
+    assert again.A.words == model.A.words
+    np.testing.assert_array_equal(again.b.local, model.b.local)
+    np.testing.assert_array_equal(again.A.own.scale, model.A.own.scale)
+    assert (again.trace, again.shape) == (model.trace, model.shape)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "match"),
+    [
+        ({"b": np.ones(4), "a": np.eye(4)}, "holds a, b; ranks share masks"),
+        ({"b": np.ones(4), "masks": np.ones((4, 1))}, "masks have shape"),
+        ({"b": np.ones(7), "masks": np.ones((4, 1, 1))}, "7 numbers are not 4 equal parts"),
+        ({"b": np.ones(4), "masks": np.full((4, 1, 1), np.nan)}, "holds nan or inf"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_all(team, shared, arrays, match):
+    path = shared / "wrong.npz"
+    if team.rank == 0:
+        np.savez(path, **arrays)
+    team.comm.Barrier()
+    with pytest.raises(FormatError, match=match) as caught:
+        distributed.read_phase_retrieval(path, team)
+    assert len(set(team.gathered(str(caught.value)))) == 1
+
+
+def test_too_few_masks_are_refused(team, shared):
+    path = shared / "few.npz"
+    if team.rank == 0:
+        np.savez(path, b=np.ones((1, 2, 2)), masks=np.ones((1, 2, 2)))
+    team.comm.Barrier()
+    if team.size > 1:
+        call = lambda: distributed.read_phase_retrieval(path, team)  # noqa: E731
+        refused(team, call, "1 masks cannot be shared by . ranks")
 
 
 def test_other_methods_are_refused(team, model):

@@ -18,6 +18,7 @@ from condal.certificates.proposals import corrected, proved_value
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
 from condal.linalg.rounding import norm_above
+from condal.linalg.sparse import diagonal_matrix
 from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal, propose
 from condal.runtime.time_limit import current_limit
@@ -92,7 +93,7 @@ def completed(form: ConicForm, v: Array, known: Any) -> Array:
     norms[norms == 0] = 1.0
     m, n = part.A.shape
     scaled = sp.csr_array((1 / norms)[:, None] * part.A)
-    rows = sp.hstack([scaled, sp.csr_array((m, 1)), sp.eye_array(m)])
+    rows = sp.hstack([scaled, sp.csr_array((m, 1)), diagonal_matrix(np.ones(m))])
     price = PENALTY * (1.0 + float(np.abs(part.c).max(initial=0.0)))
     costs = np.concatenate([part.c, [price], np.zeros(m)])
     proposed = _proposed(costs, rows, right / norms, (*cones, Cone("second-order", m + 1)))

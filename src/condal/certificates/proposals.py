@@ -21,6 +21,7 @@ from condal.certificates.inner import inner_value
 from condal.certificates.residuals import residual
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
+from condal.linalg.sparse import diagonal_matrix
 from condal.runtime.time_limit import current_limit
 
 SNAPS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3)  # relative to v: less counts as 0
@@ -161,7 +162,7 @@ def _least_squares(M: Any) -> Callable[[Array], Array]:
         except np.linalg.LinAlgError:  # squares that under- or overflow
             return lambda r: np.zeros(M.shape[1])
         return lambda r: np.asarray(inverse @ (r / norms))
-    gram = sp.csc_array(M @ M.T) + 1e-13 * sp.eye_array(M.shape[0], format="csc")
+    gram = sp.csc_array(M @ M.T) + diagonal_matrix(np.full(M.shape[0], 1e-13))
     try:
         factors = splu(sp.csc_matrix(gram))
     except RuntimeError:

@@ -21,6 +21,7 @@ from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_facto
 from condal.linalg.norms import UNIT_ROUNDOFF
 from condal.linalg.points import Array, Indices
 from condal.linalg.proof import Proof
+from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.work import DENSE_SPEED, add_work
 from condal.runtime.cancellation import check_cancelled
@@ -62,7 +63,7 @@ class PartialCholesky:
         cls, V: Symmetric, tau: float, max_flops: float = MAX_FACTOR_FLOPS
     ) -> PartialCholesky | None:
         """Factorise; None if V is not symmetric to the last bit, or the dense rest is too large."""
-        matrix = sp.csr_array(V.to_sparse() - tau * sp.eye_array(V.n, format="csc"))
+        matrix = sp.csr_array(V.to_sparse() - diagonal_matrix(np.full(V.n, tau)))
         matrix.sort_indices()
         if not _is_symmetric(matrix):
             return None

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array
+from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.sparse_factors import SparseFactors
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import Term
@@ -143,11 +144,11 @@ class Augmented:
 
     def matrix(self, *, shrink: float = 0.0, shift: float = 0.0) -> Any:
         """Return [[(1 - shrink) D, B], [B', P + shift I]], with t in its unit."""
-        P = sp.csc_array(self.P + shift * sp.eye_array(self.V.n, format="csc"))
+        P = sp.csc_array(self.P + diagonal_matrix(np.full(self.V.n, shift)))
         if self.k == 0:
             return P
         D, B = (1.0 - shrink) * self.unit**2 * self.D, self.unit * self.eliminated.B
-        return sp.csc_array(sp.block_array([[D, B], [B.T, P]], format="csc"))
+        return sp.csc_array(sp.bmat([[D, B], [B.T, P]], format="csc"))
 
     def factors(self, *, shrink: float = 0.0, shift: float = 0.0) -> SparseFactors | None:
         """Return the sparse factors of `matrix`; None if a pivot is exactly 0."""

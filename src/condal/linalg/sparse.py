@@ -57,6 +57,12 @@ def stored_rows(a: Any, name: str) -> Any:
     return stored
 
 
+def diagonal_matrix(d: Any) -> Any:
+    """Return Diag(d), as `scipy.sparse.diags_array` does, which SciPy 1.10 has not."""
+    d = np.asarray(d, dtype=np.float64)
+    return sp.csr_array((d, np.arange(d.size), np.arange(d.size + 1)), shape=(d.size, d.size))
+
+
 def row_entries(a: Any, rows: Indices) -> tuple[Indices, Indices]:
     """Return the positions of the entries of these rows of a CSR matrix, and how many each has."""
     begin = a.indptr[rows].astype(np.intp)

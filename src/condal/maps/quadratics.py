@@ -24,7 +24,7 @@ from condal.linalg.lifting import (
 from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.sparse import require_sound, stored_matrix
+from condal.linalg.sparse import diagonal_matrix, require_sound, stored_matrix
 from condal.linalg.square_rows import SquareRows
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
@@ -172,7 +172,7 @@ class Quadratics(BasicMap):
                 kept = self.scale.copy()
                 kept[dense] = 0.0
                 a = sp.csr_array(self.a)
-                rest = Quadratics(sp.diags_array((kept != 0.0).astype(np.float64)) @ a, kept)
+                rest = Quadratics(diagonal_matrix(kept != 0.0) @ a, kept)
                 matrix = rest.as_matrix()
                 vectors = a[dense].toarray().T
                 if matrix is not None:

@@ -13,6 +13,7 @@ from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.schur import Eliminated, SchurTerm
+from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import SparseTerm
 from condal.maps.blocks import BlockDiagonal
@@ -134,7 +135,7 @@ class PoseGraph:
         if measured.translations is None:
             return Eliminated(sp.csc_array((0, 0)), sp.csc_array((0, self.n * self.d)))
         D = _gram(self._incidence, measured.tau)
-        weighted = sp.diags_array(measured.tau) @ self._lever
+        weighted = diagonal_matrix(measured.tau) @ self._lever
         return Eliminated(sp.csc_array(D), sp.csc_array(-(self._incidence.T @ weighted)))
 
     def _repair(self, x: Point) -> Point:
@@ -182,7 +183,7 @@ class PoseGraph:
 
 def _gram(a: Any, weights: Array) -> Any:
     """a' Diag(weights) a."""
-    return sp.csr_array(a.T @ (sp.diags_array(weights) @ a))
+    return sp.csr_array(a.T @ (diagonal_matrix(weights) @ a))
 
 
 def pose_graph(measurements: RelativePoses, *, name: str = "pose graph") -> PoseGraph:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
+from condal.linalg.sparse import diagonal_matrix
 
 if TYPE_CHECKING:
     from condal.methods.surface.coupling import Coupling
@@ -72,7 +73,7 @@ class Schwarz:
         lonely = inverse.diagonal() == 0.0  # rows without entries: their slacks are all
         if lonely.any():
             rest = np.where(lonely, 1.0 / np.maximum(diagonal, least), 0.0)
-            inverse = sp.csr_array(inverse + _diagonal(rest))
+            inverse = sp.csr_array(inverse + diagonal_matrix(rest))
         return inverse
 
 
@@ -126,9 +127,5 @@ def _grown(touched: Any) -> Any:
     grown = sp.csr_array(small + added)
     grown.eliminate_zeros()
     much = np.diff(grown.indptr) > np.minimum(MAX_GROWTH * np.diff(small.indptr), MAX_BLOCK)
-    kept = _diagonal((~much).astype(np.float64)) @ grown
-    return sp.csr_array(kept + _diagonal(much.astype(np.float64)) @ small)
-
-
-def _diagonal(d: Array) -> Any:
-    return sp.dia_array((d[None, :], [0]), shape=(d.size, d.size))
+    kept = diagonal_matrix(~much) @ grown
+    return sp.csr_array(kept + diagonal_matrix(much) @ small)

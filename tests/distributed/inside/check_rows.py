@@ -376,6 +376,16 @@ def test_a_cost_that_is_not_symmetric_is_refused(team):
         program(team, sp.csr_array(sp.triu(C)), entries, b=np.zeros(P))
 
 
+def test_a_complex_cost_of_one_rank_is_refused_by_all(team):
+    C, entries = data()
+    begin, end = team.range(N)
+    block = C[begin:end] * (1j if team.rank == team.size - 1 else 1.0)
+    given = {**dealt(team, entries), "b": own(team, np.zeros(P)), "trace": 1.0, "team": team}
+    with pytest.raises(ProblemError, match="C is complex") as caught:
+        distributed.sparse_program(sp.csr_array(block), **given)
+    assert len(set(team.gathered(str(caught.value)))) == 1
+
+
 def test_fewer_constraints_than_ranks_are_refused(team):
     C, entries = data()
     begin, end = team.range(N)

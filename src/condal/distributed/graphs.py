@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from condal.distributed.team import Team
 from condal.errors import ProblemError
+from condal.runtime.arguments import refuse_complex
 
 
 def graph_rows(block: Any, team: Team, without_edges: str) -> Any:
@@ -30,8 +31,8 @@ def graph_rows(block: Any, team: Team, without_edges: str) -> Any:
 def own_entries(block: Any, team: Team, name: str, columns: str) -> Any:
     """Return this rank's rows of a sparse matrix, called `name` in errors, as a COO array.
 
-    ProblemError on all ranks if the rows of one are not its own, or hold NaN, or if the ranks
-    differ in the number of `columns`.
+    ProblemError on all ranks if the rows of one are not its own, are complex or hold NaN, or if the
+    ranks differ in `columns`, the number of columns.
     """
     team.require_alike()
     with team.together():
@@ -39,6 +40,7 @@ def own_entries(block: Any, team: Team, name: str, columns: str) -> Any:
             raise ProblemError(
                 f"the rows of {name} must be a SciPy sparse array; got {type(block).__name__}"
             )
+        refuse_complex(block.dtype, name)
         begin, end = team.range(block.shape[1])
         if block.shape[0] != end - begin:
             raise ProblemError(

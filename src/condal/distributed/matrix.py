@@ -87,6 +87,14 @@ class ShardedRows:
         new.factor, new._derived = 1.0, {"reordered": None}
         return new
 
+    def shares_pattern(self, other: ShardedRows) -> bool:
+        """Whether the entries of both are in the same places: one was made from the other."""
+        return self.halo is other.halo
+
+    def __add__(self, other: ShardedRows) -> ShardedRows:
+        """Return the sum with a matrix of the same pattern."""
+        return self.with_data(self.factor * self.own.data + other.factor * other.own.data)
+
     def congruent(self, root: ShardedArray) -> ShardedRows:
         """Return Diag(root) C Diag(root)."""
         scaled, ordered = self._congruent(root), self.reordered()
@@ -200,6 +208,12 @@ class ShardedTerm(SparseTerm):
 
     def scaled(self, c: float) -> ShardedTerm:
         return ShardedTerm(c * self.matrix)
+
+    def plus(self, other: Term) -> ShardedTerm | None:
+        """Return the sum of two matrices of one pattern: its product fetches vectors once."""
+        if isinstance(other, ShardedTerm) and self.matrix.shares_pattern(other.matrix):
+            return ShardedTerm(self.matrix + other.matrix)
+        return None
 
     def congruent(self, root: Any) -> ShardedTerm:
         return ShardedTerm(self.matrix.congruent(root))

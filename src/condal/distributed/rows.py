@@ -39,24 +39,33 @@ class SparseMatrices:
     numbers: Halo
 
     @classmethod
-    def of(
-        cls, n: int, count: int, triplets: tuple[Indices, Indices, Indices, Array], team: Team
-    ) -> SparseMatrices:
-        """Return the matrices, given some entries by each rank: their matrices, rows, columns and
-        values. An entry off the diagonal stands for both triangles; those of one place are added.
+    def beside(
+        cls, C: Any, count: int, triplets: tuple[Indices, Indices, Indices, Array], team: Team
+    ) -> tuple[SparseMatrices, ShardedRows]:
+        """Return the matrices and C in one pattern, so that a product with C + sum of y_k A_k
+        fetches vectors once.
+
+        `C` is this rank's rows as a COO array. The triplets are entries of the A_k that any rank
+        may give: their matrices, rows, columns and values. An entry off the diagonal stands for
+        both triangles; those of one place are added.
         """
-        k, i, j, value = _by_rows(*_sent_to_owners(n, *triplets, team))
+        n, (begin, end) = int(C.shape[1]), team.range(C.shape[1])
+        of_C = np.full(C.nnz, count), begin + C.row.astype(np.int64), C.col, C.data
+        given = _sent_to_owners(n, *triplets, team)
+        both: Any = map(np.append, given, of_C)
+        k, i, j, value = _by_rows(*both)
         # The places ij are in the order of the pattern, and each has one or more matrices.
-        places, (begin, end) = _first_of_each(i, j), team.range(n)
+        places = _first_of_each(i, j)
         ends = np.cumsum(np.bincount(i[places] - begin, minlength=end - begin))
         numbered = np.arange(places.size, dtype=np.float64), j[places], np.append(0, ends)
         pattern = ShardedRows(sp.csr_array(numbered, shape=(end - begin, n)), team)
         # The rows of the pattern are stored with their columns in another order.
         stored = pattern.own.data.astype(np.int64)
         starts = np.append(places, i.size)
-        by_place = sp.csr_array((value, k, starts), shape=(places.size, count))[stored]
-        values, numbers = with_halo(sp.csr_array(by_place), team)
-        return cls(count, pattern.with_data(np.ones(places.size)), values, numbers)
+        by_place = sp.csr_array((value, k, starts), shape=(places.size, count + 1))[stored]
+        values, numbers = with_halo(sp.csr_array(by_place[:, :count]), team)
+        cost = pattern.with_data(by_place[:, [count]].toarray().ravel())
+        return cls(count, pattern.with_data(np.ones(places.size)), values, numbers), cost
 
     @property
     def team(self) -> Team:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.distributed.graphs import own_entries
 from condal.distributed.maps import DistributedInner
-from condal.distributed.matrix import ShardedRows, ShardedTerm, require_symmetric
+from condal.distributed.matrix import ShardedTerm, require_symmetric
 from condal.distributed.pieces import (
     DistributedBox,
     DistributedEqual,
@@ -83,7 +82,7 @@ def sparse_program(
         On all ranks, if the data of one of them are wrong or do not fit those of the others.
     """
     team = Team() if team is None else team
-    cost = own_entries(C, team, "C", "the number of columns of C")
+    given = own_entries(C, team, "C", "the number of columns of C")
     n = int(C.shape[1])
     with team.together():
         require_positive(trace, "trace")
@@ -95,16 +94,12 @@ def sparse_program(
     with team.together():
         _require_shared(counts, team)
         _, k, i, j, entries = require_triplets(n, owner, rows, cols, values, count)
-    matrix = ShardedRows(sp.csr_array(cost, dtype=np.float64), team)
-    require_symmetric(matrix, "C", "matrix")
+    matrices, cost = SparseMatrices.beside(given, count, (k, i, j, entries), team)
+    require_symmetric(cost, "C", "matrix")
     return Problem.of(
-        f=DistributedLinear(Symmetric(n, [ShardedTerm(matrix)])),
+        f=DistributedLinear(Symmetric(n, [ShardedTerm(cost)])),
         X=DistributedSpectrahedron.of(n, float(trace), team, at_most=bool(at_most)),
-        A=DistributedInner(
-            n,
-            ShardedArray(np.ones(K.size), team),
-            SparseMatrices.of(n, count, (k, i, j, entries), team),
-        ),
+        A=DistributedInner(n, ShardedArray(np.ones(K.size), team), matrices),
         K=_distributed(K, team),
         maximise=bool(maximise),
         name=name,

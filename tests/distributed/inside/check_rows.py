@@ -111,6 +111,17 @@ def test_the_map_and_its_adjoint_are_those_of_one_process(team):
     assert scaled.terms == wanted.terms
 
 
+def test_the_gradient_is_one_matrix(team, whole):
+    problem, y = boxed(team), np.random.default_rng(5).standard_normal(P)
+    C = problem.f.scaled(0.5).M.adjoint(np.ones(1))
+    V = C + problem.A.adjoint(sharded(team, y))
+    assert len(V.terms) == 1
+    wanted = whole.f.scaled(0.5).M.adjoint(np.ones(1)) + whole.A.adjoint(y)
+    v = np.random.default_rng(6).standard_normal((N, 2))
+    np.testing.assert_allclose(together(team, V @ sharded(team, v)), wanted @ v, atol=1e-12)
+    np.testing.assert_allclose(together(team, V.diag()), wanted.diag(), atol=1e-14)
+
+
 @pytest.mark.parametrize("unit", [1e-170, 1e170])
 def test_its_norms_neither_overflow_nor_underflow(team, unit):
     C, entries = data()
@@ -153,18 +164,41 @@ def test_a_box_on_ranks_is_that_of_one_process(team, whole):
     assert shared.distance(local) == pytest.approx(K.distance(z), rel=1e-12)
 
 
-def test_solved_means_proved_by_one_process_too(team, whole, result):
-    best = condal.solve(whole, tol=1e-7)
-    assert (result.status, result.method) == (condal.Status.SOLVED, "cgal-ls")
+@pytest.fixture(scope="module")
+def best(whole):
+    return condal.solve(whole, tol=1e-7)
+
+
+def require_proved(team, whole, best, result, tol):
+    """Compare the result with the optimum, and with what one process proves of its x and y."""
+    assert result.status is condal.Status.SOLVED
     assert result.bound <= best.objective * (1 - 1e-7)
-    assert result.bound == pytest.approx(best.objective, rel=2 * TOL)
-    assert result.objective == pytest.approx(best.objective, rel=TOL)
+    assert result.bound == pytest.approx(best.objective, rel=2 * tol)
+    assert result.objective == pytest.approx(best.objective, rel=tol)
     x = LowRank(together(team, result.x.U), result.x.weights)
     again = condal.certify(whole, x, together(team, result.y))
     assert again.objective == pytest.approx(result.objective, rel=1e-9)
     assert again.infeasibility == pytest.approx(result.infeasibility, rel=1e-6)
-    assert again.bound == pytest.approx(result.bound, rel=1e-2)
-    assert max(again.gap, again.infeasibility, again.price) <= TOL
+    assert again.bound == pytest.approx(result.bound, rel=tol)
+    assert max(again.gap, again.infeasibility, again.price) <= tol
+
+
+def test_solved_means_proved_by_one_process_too(team, whole, best, result):
+    assert result.method == "cgal-ls"
+    require_proved(team, whole, best, result, TOL)
+
+
+def test_the_low_rank_method_proves_more(team, whole, best):
+    require_proved(team, whole, best, distributed.solve(boxed(team), "lowrank"), 1e-3)
+
+
+def test_a_feasible_point_is_found_without_an_objective(team):
+    C, entries = data()
+    low, high = bounds(inner(entries))
+    result = distributed.solve(program(team, 0.0 * C, entries, low=low, high=high), R=20)
+    assert (result.status, result.objective) == (condal.Status.SOLVED, 0.0)
+    assert result.infeasibility <= TOL
+    assert -TOL <= result.bound <= 0.0
 
 
 def test_every_rank_has_the_same_result(team, result):
@@ -340,6 +374,16 @@ def test_a_cost_that_is_not_symmetric_is_refused(team):
     C, entries = data()
     with pytest.raises(ProblemError, match="do not form a symmetric C"):
         program(team, sp.csr_array(sp.triu(C)), entries, b=np.zeros(P))
+
+
+def test_a_complex_cost_of_one_rank_is_refused_by_all(team):
+    C, entries = data()
+    begin, end = team.range(N)
+    block = C[begin:end] * (1j if team.rank == team.size - 1 else 1.0)
+    given = {**dealt(team, entries), "b": own(team, np.zeros(P)), "trace": 1.0, "team": team}
+    with pytest.raises(ProblemError, match="C is complex") as caught:
+        distributed.sparse_program(sp.csr_array(block), **given)
+    assert len(set(team.gathered(str(caught.value)))) == 1
 
 
 def test_fewer_constraints_than_ranks_are_refused(team):

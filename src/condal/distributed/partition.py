@@ -125,7 +125,7 @@ def _parts(block: Any, parts: int, team: Team) -> Indices:
             )
     csr = (graph.indptr.astype(PETSc.IntType), graph.indices.astype(PETSc.IntType), graph.data)
     matrix = PETSc.Mat().createAIJ([(block.shape[0], block.shape[1])] * 2, csr=csr, comm=team.comm)
-    options, partitioning, found = PETSc.Options(PREFIX), PETSc.MatPartitioning(), PETSc.IS()
+    options, partitioning, part = PETSc.Options(PREFIX), PETSc.MatPartitioning(), PETSc.IS()
     options[PARTS_OPTION] = parts
     try:
         partitioning.create(team.comm)
@@ -133,11 +133,11 @@ def _parts(block: Any, parts: int, team: Team) -> Indices:
         partitioning.setAdjacency(matrix)
         partitioning.setType(LIBRARY)
         partitioning.setFromOptions()
-        partitioning.apply(found)
-        return found.getIndices().astype(np.int64)
+        partitioning.apply(part)
+        return part.getIndices().astype(np.int64)
     finally:
         options.delValue(PARTS_OPTION)
-        for each in (found, partitioning, matrix):
+        for each in (part, partitioning, matrix):
             each.destroy()
 
 

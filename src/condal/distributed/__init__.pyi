@@ -18,10 +18,10 @@ from condal.distributed.partition import partition_graph as partition_graph
 from condal.distributed.phases import DistributedPhaseRetrieval as DistributedPhaseRetrieval
 from condal.distributed.phases import phase_retrieval as phase_retrieval
 from condal.distributed.phases import read_phase_retrieval as read_phase_retrieval
+from condal.distributed.programs import sparse_program as sparse_program
 from condal.distributed.reading import read_rows as read_rows
 from condal.distributed.sharded_array import ShardedArray as ShardedArray
 from condal.distributed.sketch import DistributedSketch as DistributedSketch
 from condal.distributed.solving import resume as resume
 from condal.distributed.solving import solve as solve
-from condal.distributed.sparse_program import sparse_program as sparse_program
 from condal.distributed.team import Team as Team

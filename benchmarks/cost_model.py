@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from benchmarks.huge import graph
+from benchmarks.launch import failure, run_python
 from benchmarks.record import RESULTS, torus, write
 from condal.formats import write_shards
-from condal.sweeps.processes import ONE_THREAD
 
-MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")
 RANKS, METHODS, KINDS = (1, 2, 4), ("lowrank", "cgal"), ("random", "torus")
 N, QUICK = 10**5, 2000
 TARGET, PATIENCE = 1.5, 900.0
@@ -31,18 +29,10 @@ def run(kind: str, n: int, method: str, ranks: int, folder: Path) -> dict[str, A
     if not file.is_dir():
         write_shards(file, graph(n) if kind == "random" else torus(n // 100, 100))
     reply.unlink(missing_ok=True)
-    words = [sys.executable, "-m", "benchmarks.cost_on_ranks", str(file), method, str(reply)]
-    done = subprocess.run(
-        [*MPIRUN, "-n", f"{ranks}", *words],
-        env={**os.environ, **ONE_THREAD, "OMPI_MCA_mpi_yield_when_idle": "1"},
-        cwd=Path(__file__).resolve().parents[1],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    words = "benchmarks.cost_on_ranks", file, method, reply
+    done = run_python(*words, ranks=ranks, patience=PATIENCE, yields=True)
     if not reply.is_file():
-        raise SystemExit(f"{kind} {method} {ranks}: {done.stdout[-500:]}{done.stderr[-2000:]}")
+        raise failure(f"{kind} {method} {ranks}", done)
     case = {"kind": kind, "n": n, "method": method, "ranks": ranks, "load": os.getloadavg()[0]}
     return {**case, **json.loads(reply.read_text(encoding="utf-8"))}
 

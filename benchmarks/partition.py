@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,11 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.huge import graph
-from benchmarks.ranks import MPIRUN
+from benchmarks.launch import failure, run_python
 from benchmarks.record import RESULTS, torus, write
 from condal.formats import write_shards
 from condal.io.shards.folder import ShardFolder
-from condal.sweeps.processes import ONE_THREAD
 
 ORDERS, RANKS = ("file", "rcm", "partition"), 2
 SIDE, N = 500, 10**5  # of the torus, and of the random graph
@@ -55,18 +53,9 @@ def between(path: Path, ranks: int) -> dict[str, float]:
 
 def start(*words: object, ranks: int = 0) -> None:
     """Run Python with these words, on ranks if there are any."""
-    mpirun = (*MPIRUN, "-n", f"{ranks}") if ranks else ()
-    done = subprocess.run(
-        [*mpirun, sys.executable, "-m", *map(str, words)],
-        env={**os.environ, **ONE_THREAD},
-        cwd=Path(__file__).resolve().parents[1],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = run_python(*words, ranks=ranks, patience=PATIENCE)
     if done.returncode:
-        raise SystemExit(f"{words}: {done.stdout[-500:]}{done.stderr[-2000:]}")
+        raise failure(words, done)
 
 
 def cpu_of_others() -> float:

@@ -23,12 +23,11 @@ from typing import Any
 
 from benchmarks import ranks_page
 from benchmarks.huge import graph
+from benchmarks.launch import failure, run_python
 from benchmarks.on_ranks import KINDS
 from benchmarks.record import RESULTS, torus, write
 from condal.formats import write_shards
-from condal.sweeps.processes import ONE_THREAD
 
-MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")
 SHORT, PLAIN, ANSWER, LOW_RANK = "short", "plain", "answer", "lowrank"
 PAIR = f"{LOW_RANK}-pair"
 HALF = 500_000  # rows per rank
@@ -87,29 +86,23 @@ def run(case: Case, folder: Path) -> dict[str, Any]:
         write_shards(file, _graph(case.kind, case.n))
     reply.unlink(missing_ok=True)
     by_itself = case.ranks == 0 or case.how in KINDS  # without mpirun, so that a kill ends it
-    start = () if by_itself else (*MPIRUN, "-n", f"{case.ranks}")
-    words = [file, case.iterations, reply]
+    words = ["benchmarks.on_ranks", file, case.iterations, reply]
     words += ["--alone"] if case.ranks == 0 else []
     words += [f"--{case.how}"] if case.ranks or case.how == LOW_RANK else []
-    # If ranks share a core, a waiting rank must yield to the others.
-    crowded = {"OMPI_MCA_mpi_yield_when_idle": "1"} if case.ranks > (os.cpu_count() or 1) else {}
     engine = case.how in KINDS
     try:
-        done = subprocess.run(
-            [*start, sys.executable, "-m", "benchmarks.on_ranks", *map(str, words)],
-            env={**os.environ, **ONE_THREAD, **crowded},
-            cwd=Path(__file__).resolve().parents[1],
-            capture_output=True,
-            text=True,
-            timeout=ENGINE_PATIENCE if engine else PATIENCE,
-            check=False,
+        done = run_python(
+            *words,
+            ranks=0 if by_itself else case.ranks,
+            patience=ENGINE_PATIENCE if engine else PATIENCE,
+            yields=case.ranks > (os.cpu_count() or 1),
         )
     except subprocess.TimeoutExpired:
         if not engine:
             raise
         return {**vars(case), "load": os.getloadavg()[0], "seconds": None}
     if not reply.is_file():
-        raise SystemExit(f"{case}: {done.stdout[-500:]}{done.stderr[-2000:]}")
+        raise failure(case, done)
     return {
         **vars(case),
         "load": os.getloadavg()[0],

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import condal
+from benchmarks.launch import failure, run_python
 from benchmarks.record import RESULTS, random_graph, write
 from condal.formats import write_shards
 from condal.lab.bench.memory import peak
-from condal.sweeps.processes import ONE_THREAD
 
-MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")
 RANKS = (0, 1, 2)
 N, QUICK_N, DEGREE, TOL = 100_000, 4_000, 6, 1e-2
 PATIENCE = 1800.0  # seconds
@@ -64,18 +62,10 @@ def run(file: Path, ranks: int) -> dict[str, Any]:
     """Solve the graph of a folder of shards in new processes, and return the record."""
     reply = file.with_name("reply.json")
     reply.unlink(missing_ok=True)
-    start = (*MPIRUN, "-n", f"{ranks}") if ranks else ()
-    done = subprocess.run(
-        [*start, sys.executable, "-m", "benchmarks.theta_ranks", f"{file}", f"{ranks}", f"{reply}"],
-        env={**os.environ, **ONE_THREAD, "OMPI_MCA_mpi_yield_when_idle": "1"},
-        cwd=Path(__file__).resolve().parents[1],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    words = "benchmarks.theta_ranks", file, ranks, reply
+    done = run_python(*words, ranks=ranks, patience=PATIENCE, yields=True)
     if not reply.is_file():
-        raise SystemExit(f"{ranks} ranks: {done.stdout[-500:]}{done.stderr[-2000:]}")
+        raise failure(f"{ranks} ranks", done)
     record: dict[str, Any] = json.loads(reply.read_text(encoding="utf-8"))
     return {**record, "load": os.getloadavg()[0]}
 

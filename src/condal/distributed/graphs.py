@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,21 @@ import scipy.sparse as sp
 from condal.distributed.team import Team
 from condal.errors import ProblemError
 from condal.runtime.arguments import refuse_complex
+
+
+@dataclass(frozen=True, eq=False)
+class GraphModel:
+    """A relaxation of a problem of a graph, of which each rank has some rows."""
+
+    block: Any = field(repr=False)
+    team: Team = field(repr=False)
+    name: str = ""
+    numbers: Any = field(default=None, repr=False)
+
+    @property
+    def n(self) -> int:
+        """The number of vertices."""
+        return int(self.block.shape[1])
 
 
 def graph_rows(block: Any, team: Team, without_edges: str) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from condal.distributed.edges import Edges
-from condal.distributed.graphs import graph_rows
+from condal.distributed.graphs import GraphModel, graph_rows
 from condal.distributed.halo import Halo, with_halo
 from condal.distributed.maps import DistributedEntries
 from condal.distributed.maxcut import read_max_cut
@@ -34,7 +34,7 @@ FREE, TAKEN, OUT = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
-class DistributedTheta:
+class DistributedTheta(GraphModel):
     r"""Lovasz's theta on ranks: a bound on the size of every stable set of a graph.
 
     Maximise :math:`\langle J, x \rangle` subject to :math:`x_{ij} = 0` for every edge ij,
@@ -53,15 +53,7 @@ class DistributedTheta:
         are stored in that order.
     """
 
-    block: Any = field(repr=False)
-    team: Team = field(repr=False)
     name: str = "theta"
-    numbers: Any = field(default=None, repr=False)
-
-    @property
-    def n(self) -> int:
-        """The number of vertices."""
-        return int(self.block.shape[1])
 
     @cached_property
     def problem(self) -> Problem:

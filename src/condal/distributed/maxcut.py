@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from condal.distributed.graphs import graph_rows
+from condal.distributed.graphs import GraphModel, graph_rows
 from condal.distributed.halo import Halo, with_halo
 from condal.distributed.maps import DistributedDiagonal
 from condal.distributed.matrix import ShardedRows, ShardedTerm, require_symmetric
@@ -35,7 +35,7 @@ from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 
 @dataclass(frozen=True, eq=False)
-class DistributedMaxCut:
+class DistributedMaxCut(GraphModel):
     r"""The relaxation of max-cut on ranks.
 
     Maximise :math:`\tfrac14 \langle L, x \rangle` subject to :math:`\operatorname{diag} x = 1` and
@@ -54,15 +54,7 @@ class DistributedMaxCut:
         are stored in that order.
     """
 
-    block: Any = field(repr=False)
-    team: Team = field(repr=False)
     name: str = "max-cut"
-    numbers: Any = field(default=None, repr=False)
-
-    @property
-    def n(self) -> int:
-        """The number of vertices."""
-        return int(self.block.shape[1])
 
     @property
     def weights(self) -> ShardedArray:

@@ -174,7 +174,7 @@ def _shared_folder(path: PathLike, team: Team, *, overwrite: bool) -> Iterator[P
         with team.together():
             if team.rank == 0:
                 new = stack.enter_context(new_folder(os.fsdecode(path), overwrite=overwrite))
-        yield team.agreed(new)  # type: ignore[misc]
+        yield team.agreed(new)  # type: ignore[misc]  # the first rank has one
         with team.together():
             stack.close()
 

@@ -64,7 +64,7 @@ def data(team, W, numbers):
 
 @pytest.fixture(scope="module")
 def whole(W, numbers):
-    """The same in one process, whose pairs are in the same order."""
+    """The program of one process, with its pairs in the order of the ranks."""
     upper = sp.coo_array(sp.triu(W))
     order = np.lexsort((upper.col, upper.row))
     return program(WholePairs(N, upper.row[order], upper.col[order]), *numbers)

@@ -16,19 +16,15 @@ from condal.errors import CondalError, FormatError, MissingExtra
 from condal.io.formats import read_labelled_graph, write_shards
 from condal.io.shards.folder import ShardFolder
 from condal.problems import max_cut, theta
+from shuffled import shuffled_torus
 
 SIDE = 24
 N = SIDE * SIDE
 
 
 def torus():
-    """A torus whose vertices are numbered at random, with loops."""
-    rng = np.random.default_rng(3)
-    vertex = rng.permutation(N).reshape(SIDE, SIDE)
-    i = np.tile(vertex.ravel(), 2)
-    j = np.concatenate([np.roll(vertex, 1, axis).ravel() for axis in (0, 1)])
-    half = sp.csr_array((rng.integers(1, 9, i.size).astype(float), (i, j)), shape=(N, N))
-    return sp.csr_array(half + half.T + sp.diags(np.arange(N) % 3.0))
+    """A shuffled torus with loops."""
+    return sp.csr_array(shuffled_torus(SIDE) + sp.diags(np.arange(N) % 3.0))
 
 
 @pytest.fixture

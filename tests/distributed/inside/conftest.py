@@ -30,6 +30,15 @@ def team():
 
 
 @pytest.fixture
+def fewer(team):
+    """The ranks of a team without its last, if there are others; None on the last."""
+    stays = team.rank < max(1, team.size - 1)
+    comm = team.comm.Split(0 if stays else 1)
+    yield Team(comm) if stays else None
+    comm.Free()
+
+
+@pytest.fixture
 def shared(team):
     """A folder, the same for all ranks, which is empty when they begin and gone afterwards."""
     folder = tempfile.TemporaryDirectory() if team.rank == 0 else None

@@ -12,19 +12,10 @@ from condal.errors import ProblemError
 from condal.io.formats import convert_graph, read_graph, read_labelled_graph, write_shards
 from condal.io.shards.folder import ShardFolder
 from condal.problems import max_cut
+from shuffled import shuffled_torus
 
 SIDE = 12
 N = SIDE * SIDE
-
-
-def torus():
-    """A torus whose vertices are numbered at random."""
-    rng = np.random.default_rng(3)
-    vertex = rng.permutation(N).reshape(SIDE, SIDE)
-    i = np.tile(vertex.ravel(), 2)
-    j = np.concatenate([np.roll(vertex, 1, axis).ravel() for axis in (0, 1)])
-    half = sp.csr_array((rng.integers(1, 9, i.size).astype(float), (i, j)), shape=(N, N))
-    return sp.csr_array(half + half.T)
 
 
 def bandwidth(W):
@@ -34,7 +25,7 @@ def bandwidth(W):
 
 @pytest.fixture
 def graph(tmp_path):
-    W, labels = torus(), 7 * np.arange(N) + 2
+    W, labels = shuffled_torus(SIDE), 7 * np.arange(N) + 2
     i, j = sp.triu(W).nonzero()
     lines = (f"{labels[a]} {labels[b]} {W[a, b]:g}\n" for a, b in zip(i, j, strict=True))
     path = tmp_path / "graph.el"
@@ -60,7 +51,7 @@ def test_cuthill_mckee_stores_neighbours_together_and_gives_the_graph_back(graph
 
 
 def test_rows_without_labels_count_from_1_in_the_file(tmp_path):
-    write_shards(tmp_path / "file", torus())
+    write_shards(tmp_path / "file", shuffled_torus(SIDE))
     convert_graph(tmp_path / "file", tmp_path / "near", order="rcm")
     rows = ShardFolder.open(tmp_path / "near").rows(5, 9)
     np.testing.assert_array_equal(rows.labels, rows.numbers + 1)

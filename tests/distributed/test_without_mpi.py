@@ -46,6 +46,14 @@ def test_the_command_asks_for_the_extra(tmp_path):
 
 
 @pytest.mark.usefixtures("_without")
+def test_a_partition_names_the_order_that_needs_no_extra(tmp_path):
+    ended = commands.run("convert", str(tmp_path), str(tmp_path / "new"), "--order", "partition")
+    assert ended.exit_code == 2
+    assert ended.stderr.startswith(f"condal: error: {TOLD}")
+    assert "--order rcm needs neither MPI nor PETSc" in ended.stderr
+
+
+@pytest.mark.usefixtures("_without")
 def test_one_that_was_built_for_another_numpy_is_as_good_as_none(monkeypatch):
     def unfit(name):
         raise ValueError("numpy.dtype size changed, may indicate binary incompatibility")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from condal.cli.ranks import refuse_crowd, silence_others
-from condal.errors import ProblemError
+from condal.errors import MissingExtra, ProblemError
 from condal.io.shards.convert import FILE_ORDER, MAX_MEMORY, ORDERS, convert_graph
 from condal.io.shards.manifest import Manifest
 from condal.runtime.memory import bytes_of, size
@@ -96,7 +96,10 @@ def _partition(file: str, folder: str, shards: int | None, *, overwrite: bool) -
     """Renumber a folder of shards on all ranks; the first prints for all."""
     from condal.distributed import Team, partition_graph
 
-    team = Team()
+    try:
+        team = Team()
+    except MissingExtra as error:
+        raise MissingExtra(f"{error}; --order rcm needs neither MPI nor PETSc") from None
     silence_others(team)
     if shards is not None:
         raise ProblemError(

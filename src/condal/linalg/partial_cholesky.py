@@ -189,7 +189,8 @@ def _dense_failure(C: Array) -> Array | None:
     last = info - 1 if info > 0 else int(np.argmin(pivots))
     u = _unit(len(C), last)
     # Column `last` of the factor holds R'^-1 c above a failed pivot.
-    u[:last] = -solve_triangular(factor[:last, :last], factor[:last, last], check_finite=False)
+    if last > 0:  # SciPy 1.10 refuses an empty system
+        u[:last] = -solve_triangular(factor[:last, :last], factor[:last, last], check_finite=False)
     return u
 
 

@@ -59,7 +59,7 @@ def sparse(n: int, m: int) -> Problem:
         G = sp.coo_array((data[at], (i[at], j[at])), shape=(n, n)).tocsr()
         rows.append(sp.csr_array(0.5 * (G + G.T)))
     A = condal.Inner(rows)
-    C = sp.random_array((n, n), density=8 / n, rng=rng, data_sampler=rng.standard_normal)
+    C = sp.random(n, n, 8 / n, random_state=rng, data_rvs=rng.standard_normal)
     trace = float(np.vdot(R, R))
     X = condal.Spectrahedron(n, trace=trace)
     return Problem.of(f=condal.Linear(sp.csr_array(C + C.T)), X=X, A=A, K=condal.Equal(A(R @ R.T)))

@@ -24,6 +24,7 @@ from condal.certificates.proposals import proved_value
 from condal.certificates.residuals import residual
 from condal.conic import Block, Program, certify
 from condal.errors import ProblemError
+from sparse_matrices import identity
 
 D = 2.0**-44
 
@@ -217,7 +218,7 @@ def test_a_psd_block_may_stay_on_a_face_of_zero_rows():
 @pytest.mark.parametrize("rows", [300, 2100])
 def test_rows_of_large_sparse_programs(rows):
     """x_i - x_{i+1} = 0 for free x, and x_0 + s = 1."""
-    A = sp.eye_array(rows, rows + 1, format="csr") - sp.eye_array(rows, rows + 1, k=1, format="csr")
+    A = identity(rows, rows + 1) - identity(rows, rows + 1, k=1)
     cones = (Cone("orthant", rows + 1),)
     chain = ConicForm(np.ones(rows + 1), sp.csr_array(A), np.zeros(rows), cones)
     x = np.ones(rows + 1) + 1e-12 * np.random.default_rng(0).standard_normal(rows + 1)
@@ -235,7 +236,7 @@ def test_proposals_are_corrected_and_moved_inside():
     A = sp.hstack(
         [
             sp.csr_array((rows == cols)[:, None] * (rows[:, None] == np.arange(n))),
-            sp.eye_array(rows.size),
+            identity(rows.size),
         ]
     )
     dual = ConicForm(

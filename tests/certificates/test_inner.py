@@ -13,6 +13,7 @@ from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.inner import inner_value, lifted
 from condal.certificates.objective import objective_above
 from condal.certificates.row_space import RowSpace
+from sparse_matrices import random_sparse
 
 CONES = (
     Cone("free", 2),
@@ -39,7 +40,7 @@ def _inside(cone: Cone, rng: np.random.Generator) -> np.ndarray:
 def _planted(seed: int, rows: int = 6) -> tuple[ConicForm, np.ndarray]:
     rng = np.random.default_rng(seed)
     x = np.concatenate([_inside(cone, rng) for cone in CONES])
-    A = sp.random_array((rows, x.size), density=0.6, rng=rng, format="csr")
+    A = random_sparse(rng, (rows, x.size), 0.6)
     return ConicForm(rng.standard_normal(x.size), A, A @ x, CONES), x
 
 
@@ -80,7 +81,7 @@ def test_an_empty_row_must_hold_exactly():
 @pytest.mark.parametrize("seed", range(6))
 def test_the_reach_bounds_a_solution_of_the_rows(seed):
     rng = np.random.default_rng(seed)
-    A = sp.csr_array(sp.random_array((8, 14), density=0.25, rng=rng))
+    A = random_sparse(rng, (8, 14), 0.25)
     A.data *= 10.0 ** rng.uniform(-3, 3, A.nnz)
     r = rng.standard_normal(8) * (np.diff(A.indptr) > 0)
     reach = RowSpace(A).reach(np.abs(r))

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import condal
 from commands import run, signalled
@@ -32,6 +31,7 @@ from condal.runtime.memory import size
 from condal.runtime.text import escape_terminal, table
 from known import needs_data
 from locations import DATA
+from sparse_matrices import path_graph
 
 KEYS = {
     "problem": str,
@@ -600,19 +600,19 @@ def test_described_storage_can_be_asked_for(n):
 @pytest.mark.parametrize("storage", ["auto", "sketch:10"])
 def test_much_memory_is_told_of_before_it_is_taken(storage):
     n = 1_000_000
-    problem = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))).problem
+    problem = max_cut(path_graph(n)).problem
     kept = memory.build_storage(storage, problem, "vertices", 0)
     text = memory.memory_note(problem, make_plan(problem, condal.CGAL(), kept, tol=1e-1), kept)
     assert re.fullmatch(
         r"memory: at most 1\.[0-9] GB in total with cgal, including x [67]\d0 MB, .+", text
     )
-    small = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(50, 50))).problem
+    small = max_cut(path_graph(50)).problem
     assert memory.memory_note(small, make_plan(small, None, None, tol=1e-1), None) is None
 
 
 def test_the_memory_that_is_told_is_that_of_the_storage_which_a_solve_takes():
     n = 3_000_000  # of which a sketch of rank 10 takes more than the usual 1 GiB
-    problem = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))).problem
+    problem = max_cut(path_graph(n)).problem
     plan = make_plan(problem, condal.CGAL(), None, tol=1e-1, max_memory="24 GB")
     kept = plan.first_storage(problem, None)
     assert (plan.method.name, kept.R) == ("cgal", 10)

@@ -34,6 +34,7 @@ from condal.runtime.signals import NOTICE, SignalHandler
 from condal.runtime.time_limit import TimeLimit
 from known import random_graph
 from locations import TESTS
+from sparse_matrices import identity, random_sparse
 
 N = 60
 KILLS = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: SystemExit}
@@ -469,7 +470,7 @@ def test_a_proof_that_is_cut_short_proves_less_and_is_right():
 
     rng = np.random.default_rng(0)
     n = 400
-    V = sp.random_array((n, n), density=0.02, rng=rng)
+    V = random_sparse(rng, (n, n), 0.02)
     V = Symmetric(n, sparse=(sp.csr_array(V + V.T),))
     least = np.linalg.eigvalsh(V.to_dense())[0]
     whole = probabilistic(V, slack=1e-3, failure=1e-9, seed=0)
@@ -602,7 +603,7 @@ def test_an_estimate_grows_with_the_data_and_n_times_the_rank():
 
 def test_a_huge_problem_gets_more_than_the_usual_memory_for_a_sketch():
     n = 2_000_000
-    ring = Symmetric(n, sparse=(sp.eye_array(n, format="csr"),))
+    ring = Symmetric(n, sparse=(identity(n),))
     problem = condal.Problem.of(condal.Linear(ring), condal.Spectrahedron(n))
     tried = (Choice(condal.CGAL(), "a test"),)
     assert require_memory(problem, tried, None, "16 GB").max_bytes == 64 * n * 10

@@ -14,6 +14,7 @@ from condal.lab.bench.generated import theta
 from condal.lab.experiments.stand_ins import dependency_graph
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg.diagonal_scaling import DiagonalScaling
+from condal.linalg.proof_plan import Likely
 from condal.linalg.symmetric import Symmetric
 from laws import torus
 
@@ -124,7 +125,8 @@ def test_a_graph_with_hubs_takes_far_fewer_steps(monkeypatch):
 
 
 def test_max_cut_with_hubs_is_certified_by_few_steps(monkeypatch):
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan("probabilistic", 0.0))
+    # Whether a factorisation is thought to take less depends on the order that SciPy finds.
+    monkeypatch.setattr(proofs, "likely_factorisation", lambda V: Likely(np.inf, False))
     model = condal.problems.max_cut(dependency_graph(5000))
     result = condal.solve(model, tol=1e-3)
     assert result.status is condal.Status.SOLVED

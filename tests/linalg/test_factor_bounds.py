@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.factor_bounds import factor_bound, factor_columns, factor_norm
 from condal.linalg.symmetric import Symmetric
+from sparse_matrices import random_sparse
 
 
 def low_rank(seed, *, n=80, scale=1.0):
@@ -16,7 +16,7 @@ def low_rank(seed, *, n=80, scale=1.0):
     rng = np.random.default_rng(seed)
     grams = [
         (rng.standard_normal((3, n)), scale * rng.standard_normal(3)),
-        (sp.random_array((4, n), density=0.3, rng=rng, format="csr"), rng.standard_normal(4)),
+        (random_sparse(rng, (4, n), 0.3), rng.standard_normal(4)),
     ]
     return Symmetric(n, pairs=[(scale * rng.random(n), np.ones(n))], grams=grams)
 

@@ -17,6 +17,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.linalg.triangles import BLOCK_ROWS, block_rows
 from laws import Matrices, exactly, random_lowrank, random_symmetric
+from sparse_matrices import identity
 
 N = 6
 
@@ -348,9 +349,9 @@ def test_an_operator_with_other_terms_keeps_its_class():
     class Counted(Symmetric):
         pass
 
-    identity = sp.csr_array(sp.eye_array(3))
+    ones = identity(3)
     operator = aslinearoperator(np.eye(3))
-    V = Counted(3, sparse=(identity,), diagonal=np.ones(3), operators=(operator,))
+    V = Counted(3, sparse=(ones,), diagonal=np.ones(3), operators=(operator,))
     for changed in (V.merged(), V.explicit(), V.map_operators(lambda op: 2 * op)):
         assert type(changed) is Counted
     np.testing.assert_array_equal(V.map_operators(lambda op: 2 * op).to_dense(), 4 * np.eye(3))

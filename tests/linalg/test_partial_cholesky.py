@@ -14,8 +14,10 @@ from condal.linalg import partial_cholesky as partial
 from condal.linalg.engines import Lanczos
 from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.proof_plan import likely_factorisation
+from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from laws import random_graph, torus
+from sparse_matrices import random_sparse
 
 ROUNDS = pytest.mark.parametrize("flops", [0.0, 1.0, 20.0, inf])  # all rows in rounds, ... none
 
@@ -75,8 +77,8 @@ def test_the_dense_rest_is_symmetric_to_the_last_bit(flops, monkeypatch):
 
     monkeypatch.setattr(partial, "_eliminated", kept)
     rng = np.random.default_rng(0)
-    graph = sp.random_array((200, 200), density=0.02, rng=rng, data_sampler=rng.standard_normal)
-    V = of_graph(graph + graph.T + sp.diags_array(rng.uniform(5, 9, 200)))
+    graph = random_sparse(rng, (200, 200), 0.02, rng.standard_normal)
+    V = of_graph(graph + graph.T + diagonal_matrix(rng.uniform(5, 9, 200)))
     PartialCholesky.of(V, -1.0)
     for _, rest in rests:
         np.testing.assert_array_equal(rest.toarray(), rest.toarray().T)

@@ -11,8 +11,10 @@ import scipy.sparse as sp
 from condal.linalg.eigen import lowest
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.schur import Augmented, Eliminated, SchurTerm
+from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import SparseTerm
+from sparse_matrices import identity, random_sparse
 
 
 def laplacian(n, rng, extra):
@@ -25,14 +27,14 @@ def laplacian(n, rng, extra):
         (np.tile([1.0, -1.0], i.size), (np.repeat(np.arange(i.size), 2), np.c_[i, j].ravel())),
         shape=(i.size, n),
     )
-    return sp.csc_array(edges.T @ sp.diags_array(weights) @ edges)
+    return sp.csc_array(edges.T @ diagonal_matrix(weights) @ edges)
 
 
 def example(k=12, n=20, *, seed=0, shift=0.0):
     """P - B'D^-1 B with a null space of dimension 3 below `shift`, and the same as an array."""
     rng = np.random.default_rng(seed)
     D = sp.csc_array(laplacian(k + 1, rng, 5)[1:, 1:])
-    B = sp.csc_array(sp.random_array((k, n), density=0.2, rng=rng))
+    B = sp.csc_array(random_sparse(rng, (k, n), 0.2))
     basis = np.linalg.qr(rng.standard_normal((n, 3)))[0]
     beside = np.eye(n) - basis @ basis.T
     schur = B.T @ np.linalg.solve(D.toarray(), B.toarray()) if k else np.zeros((n, n))
@@ -150,8 +152,8 @@ def test_a_null_space_of_many_dimensions_is_separated():
 def test_a_spectrum_without_a_gap_is_bounded_by_positive_pivots(k):
     n, rng = 400, np.random.default_rng(0)
     D = sp.csc_array(laplacian(k + 1, rng, 5)[1:, 1:])
-    B = sp.csc_array(1e-3 * sp.random_array((k, n), density=0.02, rng=rng))
-    P = sp.csr_array(sp.diags_array(np.linspace(1.0, 2.0, n)))
+    B = sp.csc_array(1e-3 * random_sparse(rng, (k, n), 0.02))
+    P = diagonal_matrix(np.linspace(1.0, 2.0, n))
     V = Symmetric(n, [SparseTerm(P), SchurTerm(Eliminated(D, B))])
     true = float(np.linalg.eigvalsh(V.to_dense())[0])
     proof = smallest_eigenvalue_bound(V, slack=1e-6, failure=1e-6, seed=0)
@@ -162,6 +164,6 @@ def test_a_spectrum_without_a_gap_is_bounded_by_positive_pivots(k):
 def test_a_singular_matrix_of_eliminated_variables_is_refused():
     D = sp.csc_array(laplacian(5, np.random.default_rng(0), 0))
     term = SchurTerm(Eliminated(sp.csc_array(-D), sp.csc_array(np.ones((5, 2)))))
-    V = Symmetric(2, [SparseTerm(sp.eye_array(2, format="csr")), term])
+    V = Symmetric(2, [SparseTerm(identity(2)), term])
     with pytest.raises(FloatingPointError, match="not positive definite"):
         V @ np.ones(2)

@@ -8,6 +8,7 @@ import pytest
 import condal
 from condal.linalg.square_rows import SquareRows
 from laws.maps import MAPS
+from sparse_matrices import path_graph
 
 
 def whole(rows: SquareRows) -> np.ndarray:
@@ -43,12 +44,6 @@ def test_dense_rows_of_stacks_are_vectors():
 
 @pytest.mark.parametrize("n", [50, 20_000])
 def test_a_square_has_no_n_squared_entries(n):
-    rows = SquareRows.of(condal.problems.bisection(_path(n)).problem.A)
+    rows = SquareRows.of(condal.problems.bisection(path_graph(n)).problem.A)
     assert rows.matrix.nnz == n
     assert np.array_equal(rows.vectors, np.ones((n, 1)))
-
-
-def _path(n: int):
-    import scipy.sparse as sp
-
-    return sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))

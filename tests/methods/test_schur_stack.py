@@ -10,6 +10,7 @@ from condal.methods.interior import scaled_gram, schur_stack
 from condal.methods.interior.psd import _least_eigenvalues
 from condal.methods.interior.scaled_gram import ScaledGram
 from condal.methods.interior.schur_stack import DenseRows, LowRankRows, StackSchur
+from sparse_matrices import random_sparse
 
 EVERYTHING_DENSE = {"ALONE": np.inf, "LOW_RANK": np.inf}
 EVERYTHING_LOW_RANK = {"LOW_RANK": -np.inf, "MAX_SETUP": np.inf}
@@ -88,7 +89,7 @@ def test_a_scaled_gram_matrix_is_what_it_says(m, n, filled, limits, monkeypatch)
     for name, value in limits.items():
         monkeypatch.setattr(scaled_gram, name, value)
     rng = np.random.default_rng(m)
-    A = sp.random_array((m, n), density=filled, rng=rng, format="csr")
+    A = random_sparse(rng, (m, n), filled)
     H, M = rng.random(n), np.ones((m, m))
     ScaledGram.of(A).add(M, H)
     np.testing.assert_allclose(M, 1.0 + (A.toarray() * H) @ A.toarray().T, atol=1e-14)

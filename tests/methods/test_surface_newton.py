@@ -11,6 +11,7 @@ from condal import Status
 from condal.driver.scaling import normalise
 from condal.errors import ProblemError
 from condal.io.formats.sdpa import read_sdpa
+from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.square_rows import SquareRows
 from condal.methods import LowRankNewton
 from condal.methods.surface import gram as gram_module
@@ -24,12 +25,13 @@ from condal.methods.surface.rows import SurfaceRows, cost_of
 from condal.problems.conic.modelling import conic_model
 from known import PLANTED, needs_data, random_graph
 from locations import DATA
+from sparse_matrices import identity, random_sparse
 
 
 def partition(W) -> condal.Problem:
     """Graph partition: min <L, x>, diag x = 1, 1'x1 = 0."""
     n = W.shape[0]
-    laplacian = sp.diags_array(np.asarray(W.sum(axis=1)).ravel()) - W
+    laplacian = diagonal_matrix(np.asarray(W.sum(axis=1)).ravel()) - W
     A = condal.Stack(condal.Diagonal(n), condal.Inner([np.ones((n, n))]))
     return condal.Problem.of(
         f=condal.Linear(sp.csr_array(laplacian)),
@@ -58,8 +60,8 @@ def problem_of(kind: str) -> condal.Problem:
         problem = PLANTED["sdp-at-most"]().problem
     else:
         n = 25
-        matrices = [sp.random_array((n, n), density=0.02, rng=rng) for _ in range(12)]
-        matrices.append(sp.eye_array(n) if kind == "wide" else sp.csr_array((n, n)))
+        matrices = [random_sparse(rng, (n, n), 0.02) for _ in range(12)]
+        matrices.append(identity(n) if kind == "wide" else sp.csr_array((n, n)))
         rows = [sp.csr_array(0.5 * (G + G.T)) for G in matrices if G.nnz]
         R = rng.standard_normal((n, 4))
         A = condal.Inner(rows)

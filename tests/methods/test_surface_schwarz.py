@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import condal
 from condal.driver.scaling import normalise
@@ -12,6 +11,7 @@ from condal.methods.surface import schwarz
 from condal.methods.surface.gram import Gram
 from condal.methods.surface.rows import SurfaceRows
 from known import random_graph
+from sparse_matrices import identity
 
 
 def rows_of(edges: list[tuple[int, int]], n: int) -> SurfaceRows:
@@ -20,7 +20,7 @@ def rows_of(edges: list[tuple[int, int]], n: int) -> SurfaceRows:
     A = condal.Entries(n, np.concatenate([np.arange(n), i]), np.concatenate([np.arange(n), j]))
     b = np.concatenate([np.ones(n), np.full(i.size, -0.5)])
     problem = condal.Problem.of(
-        condal.Linear(sp.eye_array(n)), condal.Spectrahedron(n, n), A, condal.Equal(b)
+        condal.Linear(identity(n)), condal.Spectrahedron(n, n), A, condal.Equal(b)
     )
     rows = SurfaceRows.of(normalise(problem)[0])
     assert rows is not None

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import condal
 from condal.domains import Spectrahedron
 from condal.driver.scaling import normalise
+from condal.linalg.sparse import diagonal_matrix
 from condal.maps import Diagonal
 from condal.methods import tree_dual as module
 from condal.methods.tree_dual import tree_dual
@@ -14,6 +15,7 @@ from condal.problems import max_cut
 from condal.sets import Box, Equal
 from condal.smooth import Linear
 from condal.storage import Sketch
+from sparse_matrices import identity
 
 
 def graph(edges, n, weights=None):
@@ -58,7 +60,7 @@ def test_on_a_regular_graph_it_is_the_end_of_the_spectrum_of_its_tree(degree):
 def test_on_the_central_path_of_a_tree_the_inverse_has_the_diagonal(monkeypatch):
     rng = np.random.default_rng(1)
     edges = random_tree(30, rng)
-    C = graph(edges, 30, rng.standard_normal(29)) + sp.diags_array(rng.standard_normal(30))
+    C = graph(edges, 30, rng.standard_normal(29)) + diagonal_matrix(rng.standard_normal(30))
     d, b, mu = rng.uniform(0.5, 2.0, 30), rng.uniform(0.5, 2.0, 30), 0.7
     problem = condal.Problem.of(
         Linear(sp.csr_array(C)),
@@ -92,13 +94,13 @@ def test_many_entries_are_taken_in_runs_and_by_a_sample(monkeypatch):
     [
         condal.Problem.of(Linear(np.eye(5)), Spectrahedron(5), Diagonal(5), Equal(np.full(5, 0.2))),
         condal.Problem.of(
-            Linear(sp.eye_array(5, format="csr")),
+            Linear(identity(5)),
             Spectrahedron(5),
             Diagonal(5),
             Box(np.zeros(5), np.ones(5)),
         ),
         condal.Problem.of(
-            Linear(sp.eye_array(2, format="csr")),
+            Linear(identity(2)),
             Spectrahedron(2),
             Diagonal(2).scaled(np.array([1.0, 0.0])),
             Equal(np.array([1.0, 0.0])),

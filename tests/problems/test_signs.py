@@ -13,6 +13,7 @@ from condal.problems import signs as module
 from condal.problems.answers import trials_of
 from condal.problems.signs import best_signs, flipped, signs_of
 from known import random_graph, torus
+from sparse_matrices import path_graph
 
 
 def weighted(n, seed):
@@ -58,7 +59,7 @@ def test_a_column_does_not_feel_the_others(C):
 def test_a_long_chain_of_equals_is_not_taken_one_by_one(monkeypatch):
     n, rounds, ahead = 5000, [], module._ahead
     monkeypatch.setattr(module, "_ahead", lambda *given: rounds.append(0) or ahead(*given))
-    path = sp.diags_array([-np.ones(n - 1)] * 2, offsets=[-1, 1]).tocsr()
+    path = -path_graph(n)
     s = flipped(path, np.ones((n, 1)))
     assert (-s * (path @ s)).max() <= 0.0
     assert len(rounds) <= 3 * module.ROUNDS_IN_INDEX_ORDER

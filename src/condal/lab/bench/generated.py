@@ -59,7 +59,7 @@ def sparse_rows(n: int, p: int, *, seed: int = 0) -> Problem:
         values=rng.standard_normal(2 * p),
         size=p,
     )
-    C = sp.random_array((n, n), density=8 / n, rng=rng, data_sampler=rng.standard_normal)
+    C = sp.random(n, n, 8 / n, random_state=rng, data_rvs=rng.standard_normal)
     return Problem.of(
         f=Linear(sp.csr_array(C + C.T)),
         X=Spectrahedron(n, trace=float(np.vdot(R, R))),

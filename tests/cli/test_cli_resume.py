@@ -12,6 +12,7 @@ import pytest
 
 import condal
 from commands import FILES, NEEDED, enter, run, signalled
+from condal.io.checkpoint.file import read
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from known import random_graph
@@ -93,6 +94,17 @@ def test_a_saved_result_of_a_resumed_solve_is_certified():
     assert run("certify", "graph.txt", "kept").exit_code == 0
     settings = json.loads(Path("kept/result.json").read_text())["settings"]
     assert settings["tol"] == 1e-4
+
+
+def test_a_resumed_solve_aims_at_its_new_tol_and_keeps_it():
+    words = ("solve", "graph.txt", "--as", "max-cut", "--tol", "1e-2")
+    run(*words, "--max-iters", "1", "--checkpoint", "c")
+    run("resume", "c", "graph.txt", "--tol", "1e-5", "--max-iters", "1")
+    assert read("c").value["tried"][0].method == condal.methods.LowRankCGAL(aim=1e-5)
+    assert run("resume", "c", "graph.txt", "--save", "kept").exit_code == 0
+    saved = condal.load("kept")
+    assert saved.result.gap <= 1e-5
+    assert saved.result.tol == saved.settings["tol"] == 1e-5
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -115,7 +115,7 @@ def _read_solve(
     from condal.io.checkpoint.file import read_about
 
     try:
-        options = read(file).get("options")
+        options = read(file).get("options") or {}
     except FormatError:
         with suppress(FormatError):
             read_about(problem)
@@ -139,4 +139,5 @@ def _read_solve(
     if not isinstance(how["options"], dict) or not isinstance(how["settings"], dict):
         raise FormatError("does not say how the problem was built; start again", path=file)
     own = restore_options(application, how["options"], file)
-    return application, own, dict(how["settings"])
+    # An earlier resume may have changed the tolerance.
+    return application, own, {**how["settings"], "tol": options.get("tol")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Any
 
@@ -90,6 +90,13 @@ class RunRecord:
         self.why.append(f"{text} at a price of {price:.1g}" if price > 0 else text)
         self.at, self.state, self.x = self.at + 1, None, None
 
+    def aim_at(self, aim: float, *, before: float) -> None:
+        """Let the methods that aim at `before` aim at another relative gap.
+
+        A method with an aim of the user's own, or with none, keeps it.
+        """
+        self.tried = tuple(_aimed(choice, aim, before) for choice in self.tried)
+
     @property
     def method(self) -> str:
         """The names of the methods that were tried."""
@@ -140,6 +147,13 @@ class RunRecord:
         if not 0 <= record.at < len(values["tried"]) or not hasattr(record.x, "move"):
             raise FormatError(f"does not hold x; {ADVICE}", path=path)
         return record
+
+
+def _aimed(choice: Choice, aim: float, before: float) -> Choice:
+    method: Any = choice.method
+    if getattr(method, "aim", None) != before:
+        return choice
+    return replace(choice, method=replace(method, aim=aim))
 
 
 def normalises(method: Method) -> bool:

@@ -202,7 +202,7 @@ def resume(
     problem : Problem or Model
         The same problem, made again from the same data.
     tol : float, optional
-        Another tolerance than that of the solve.
+        Another tolerance than that of the solve; methods that aimed at that one aim at this one.
     max_iters, max_seconds : int, float, optional
         Limits of what is done from now on; those of the solve no longer count.
     callback, stopper, every_seconds, verbose
@@ -294,6 +294,8 @@ def resumed_run(
     """
     record, certification, options = writer.read()
     stop = replace(stop, tol=options["tol"]) if tol is None else stop
+    before = Stop(options["tol"], max_iters=1)  # any limit: a tol of 0 needs one
+    record.aim_at(stop.aim, before=before.aim)
     writer.options["tol"] = float(stop.tol)
     same = {"seed": options["seed"], "max_bytes": options["max_bytes"]}
     try:

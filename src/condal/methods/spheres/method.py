@@ -134,7 +134,9 @@ class SphereSweeps:
             return
         form = form_of(problem)
         assert form is not None
-        run = SphereRun(problem, form, state.carry, self.aim, self.seed)
+        # A checkpoint may hold vectors of another precision, for an aim that has changed.
+        carry = replace(state.carry, R=state.carry.R.astype(self._dtype, copy=False))
+        run = SphereRun(problem, form, carry, self.aim, self.seed)
         near: Array = state.y
         for k in count(state.k + 1):
             run.advance()

@@ -115,6 +115,18 @@ def test_a_row_that_nothing_pulls_stays():
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, -1.0]])
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-160, 1e-22, 1e-20, 1e-10, 1.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_keep_their_length_whatever_the_size_of_the_pull(dtype, size):
+    """The squares of small pulls underflow."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((50, 3))
+    rows = (rows / np.linalg.norm(rows, axis=1)[:, None]).astype(dtype)
+    pull = (size * np.concatenate([-rows[:25], rng.standard_normal((25, 3))])).astype(dtype)
+    move_rows(rows, pull, 1.9)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, rtol=1e-4)
+
+
 @pytest.mark.parametrize("omega", [1.0, 1.9])
 def test_a_move_tells_the_pull_along_and_across_the_rows_before_it(omega):
     rows = factor(20, np.ones(20))

@@ -219,7 +219,8 @@ def move_rows(rows: Array, pull: Array, omega: float) -> tuple[Array, Array]:
     """
     along, squares = np.einsum("ij,ij->i", rows, pull), np.einsum("ij,ij->i", pull, pull)
     size = np.sqrt(squares)
-    stays = size == 0.0  # a row without neighbours
+    limits = np.finfo(squares.dtype)
+    stays = squares < limits.tiny / limits.eps  # no neighbours, or squares that underflow
     size[stays] = 1.0
     # The length of rows + omega (best - rows), as <best, rows> = -along / size.
     length = np.sqrt(1.0 + 2.0 * omega * (omega - 1.0) * (1.0 + along / size))

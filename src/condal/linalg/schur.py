@@ -38,6 +38,11 @@ class Eliminated:
     D: Any
     B: Any
 
+    def __post_init__(self) -> None:
+        # Products add up in the order of the indices, and SciPy 1.10 may sort them later, in place.
+        for matrix in (self.D, self.B):
+            matrix.sort_indices()
+
     @cached_property
     def _factors(self) -> SparseFactors:
         factors = SparseFactors.of(Symmetric(self.D.shape[0], sparse=(self.D,)), 0.0)

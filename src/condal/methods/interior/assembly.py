@@ -199,8 +199,10 @@ def independent(parts: Sequence[Any], b: Array, *, last: int) -> tuple[Indices, 
     rows, others = independent_rows_of_gram(gram, tol=DEPENDENT)
     if not others.size:
         return rows, None
-    factor = np.linalg.cholesky(gram[np.ix_(rows, rows)])
-    combinations = cho_solve((factor, True), gram[np.ix_(rows, others)])
+    combinations = gram[np.ix_(rows, others)]
+    if rows.size:  # SciPy 1.10 refuses an empty system
+        factor = np.linalg.cholesky(gram[np.ix_(rows, rows)])
+        combinations = cho_solve((factor, True), combinations)
     right = factors * b
     terms = 1.0 + np.abs(right[others]) + np.abs(combinations).T @ np.abs(right[rows])
     errors = right[others] - combinations.T @ right[rows]

@@ -49,7 +49,9 @@ class NewtonSystem:
             return None
         if free is None:
             return cls(scale, factor)
-        half = solve_triangular(factor, scale[:, None] * free.toarray(), lower=True)
+        half = scale[:, None] * free.toarray()
+        if half.size:  # SciPy 1.10 refuses an empty system
+            half = solve_triangular(factor, half, lower=True)
         reduced = _cholesky(half.T @ half)
         return None if reduced is None else cls(scale, factor, free, weight, reduced)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from condal.lab.experiments.rate_claims import (
     expectations,
     paired_difference,
     select,
+    signed_rank_pvalue,
     slopes,
 )
 from condal.lab.experiments.rate_instances import rate_instances
@@ -96,6 +98,19 @@ def test_nothing_is_measured_twice(tmp_path):
         again = measure_all(replace(plan, iterations=10**9), tmp_path, workers, Silent())
     assert {run.pair for run in again} == {run.pair for run in runs}
     assert len(again) == len(runs)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1.0], [-1.0], [1.0, 2.0, 3.0, -4.0], [0.0, 2.0, -1.0, 0.0, 3.0], [1.0, 1.0, -1.0, 2.0, -2.0]],
+    ids=["up", "down", "distinct", "zeros", "ties"],
+)
+def test_the_p_value_is_the_share_of_signs_with_as_large_a_rank_sum(values):
+    sizes = np.abs([value for value in values if value != 0.0])
+    ranks = [np.mean(np.flatnonzero(np.sort(sizes) == size)) + 1 for size in sizes]
+    reached = sum(rank for rank, v in zip(ranks, filter(None, values), strict=True) if v > 0)
+    sums = [float(np.dot(signs, ranks)) for signs in product([0, 1], repeat=len(ranks))]
+    assert signed_rank_pvalue(values) == np.mean([total >= reached for total in sums])
 
 
 def test_a_paired_difference_compares_twins():

@@ -12,6 +12,8 @@ from itertools import product
 from math import inf, isfinite, nan
 from statistics import median
 
+import numpy as np
+
 from condal.lab.experiments.claims import ClaimVerdict, PaperClaim, label
 from condal.lab.experiments.paper import (
     FLAT_SLOPE,
@@ -71,11 +73,22 @@ def paired_difference(runs: Sequence[RateRun], residual: str) -> PairedDifferenc
     known = [value for value in differences if isfinite(value)]
     if not any(known):
         return PairedDifference(nan, nan, len(known))
-    from scipy.stats import wilcoxon
+    return PairedDifference(median(known), signed_rank_pvalue(known), len(known))
 
-    return PairedDifference(
-        median(known), float(wilcoxon(known, alternative="greater").pvalue), len(known)
-    )
+
+def signed_rank_pvalue(differences: Sequence[float]) -> float:
+    """Return the exact one-sided p-value of the Wilcoxon signed-rank test, for a median above 0.
+
+    Zeros do not count, and ties share their mean rank. SciPy has other approximations for these
+    from one release to the next.
+    """
+    values = np.array([value for value in differences if value != 0.0])
+    _, group, sizes = np.unique(np.abs(values), return_inverse=True, return_counts=True)
+    twice = (2 * np.cumsum(sizes) - sizes + 1)[group]  # the ranks, which may be halves
+    chances = np.ones(1)  # of twice the sum of the positive ranks, if the signs are random
+    for rank in twice:
+        chances = 0.5 * (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0)))
+    return float(chances[twice[values > 0].sum() :].sum())
 
 
 def spread(values: Sequence[float]) -> str:

@@ -20,8 +20,11 @@ def rows(case):
 
 @pytest.mark.parametrize("case", [name for name in INSTANCES if name.startswith("quick-")])
 def test_condal_and_its_rivals_come_to_the_same(case):
+    rivals = list(INSTANCES[case]().rivals)
+    if "HiGHS" in rivals:
+        pytest.importorskip("highspy")  # an old CVXPY does not bring it
     measured = rows(case)
-    assert [row["solver"] for row in measured] == ["condal", *INSTANCES[case]().rivals]
+    assert [row["solver"] for row in measured] == ["condal", *rivals]
     assert all(row["outcome"] == "solved" for row in measured)
     assert measured[0]["said"] == "SOLVED"
     if measured[0]["what"] == "objective":

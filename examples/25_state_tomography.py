@@ -43,8 +43,9 @@ assert result.status is condal.Status.SOLVED
 assert all(abs(state.fidelity(target) - true) < 0.05 for state in states.values())
 assert low <= states["least squares"].fidelity(target) <= high
 
-figure = Figure(figsize=(9, 3.4), layout="constrained")
+figure = Figure(figsize=(9, 3.4))  # some releases of Matplotlib cannot constrain three dimensions
 panels = figure.subplots(1, 3, subplot_kw={"projection": "3d"})
+figure.subplots_adjust(left=0.02, right=0.94, bottom=0.06, top=0.83, wspace=0.25)
 matrices = {"measured state": rho} | {name: state.rho for name, state in states.items()}
 row, column = (index.ravel() for index in np.mgrid[:d, :d])
 for axes, (name, matrix) in zip(panels, matrices.items(), strict=True):

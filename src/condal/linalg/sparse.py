@@ -52,15 +52,32 @@ def stored_rows(a: Any, name: str) -> Any:
     """
     require_sound(a, name)
     finite_array(a.tocoo().data, f"{name} (its stored entries)")
+    return summed_rows(a)
+
+
+def summed_rows(a: Any) -> Any:
+    """Return a CSR copy of the sparse matrix a in doubles, with duplicate entries summed.
+
+    Its indices take four bytes each where these are enough, whatever those of a take: a product
+    with a vector waits for memory.
+    """
     stored = sp.csr_array(a, dtype=np.float64, copy=True)
     stored.sum_duplicates()
-    return stored
+    kind = index_type(max(*stored.shape, stored.nnz))
+    indices, indptr = stored.indices.astype(kind), stored.indptr.astype(kind)
+    return sp.csr_array((stored.data, indices, indptr), shape=stored.shape)
+
+
+def index_type(largest: int) -> Any:
+    """Return the type of the indices of a sparse matrix whose side and entries are at most this."""
+    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
 
 
 def diagonal_matrix(d: Any) -> Any:
     """Return Diag(d), as `scipy.sparse.diags_array` does, which SciPy 1.10 has not."""
     d = np.asarray(d, dtype=np.float64)
-    return sp.csr_array((d, np.arange(d.size), np.arange(d.size + 1)), shape=(d.size, d.size))
+    places = np.arange(d.size + 1, dtype=index_type(d.size))
+    return sp.csr_array((d, places[:-1], places), shape=(d.size, d.size))
 
 
 def row_entries(a: Any, rows: Indices) -> tuple[Indices, Indices]:

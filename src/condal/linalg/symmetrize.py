@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.lifting import is_complex, real_matrix, require_finite_parts
 from condal.linalg.matrix_free import is_operator
-from condal.linalg.sparse import require_sound
+from condal.linalg.sparse import require_sound, summed_rows
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import finite_array
 
@@ -35,8 +35,7 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
         _require_square(C.shape, name)
         require_sound(C, name)
         finite_array(C.tocoo(copy=False).data, f"{name} (its stored entries)")
-        S = sp.csr_array(C, dtype=np.float64, copy=True)
-        S.sum_duplicates()
+        S = summed_rows(C)
         difference = _max_difference(S, S.T.tocsr())
         _require_equal(difference, float(abs(S).max()) if S.nnz else 0.0, name)
         if difference > 0:  # remove rounding: the proofs need exact symmetry

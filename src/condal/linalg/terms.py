@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from condal.linalg.blocked import add_scaled_rows, block_slices, gram, gram_product
 from condal.linalg.norms import gamma
 from condal.linalg.points import Array
-from condal.linalg.sparse import gathered_product
+from condal.linalg.sparse import diagonal_matrix, gathered_product
 from condal.linalg.threads import row_blocks, threaded_product
 from condal.linalg.triangles import lower_matmul, lower_sum, symmetrize_lower
 
@@ -168,7 +168,7 @@ class DiagonalTerm(Term):
         return out
 
     def to_sparse(self) -> Any:
-        return sp.dia_array((self.d[None, :], [0]), shape=2 * self.d.shape).tocsc()
+        return diagonal_matrix(self.d)
 
     def scaled(self, c: float) -> DiagonalTerm:
         return DiagonalTerm(c * self.d)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
-from condal.linalg.sparse import max_column_entries
+from condal.linalg.sparse import diagonal_matrix, max_column_entries
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
 from condal.maps.entries import Entries
@@ -117,11 +117,11 @@ class Inner(BasicMap):
         These sum twice off the diagonal, and G holds the factor two already.
         """
         weights = np.where(self._entries.rows == self._entries.cols, 1.0, np.sqrt(0.5))
-        return sp.csr_array(self._G @ _diagonal_array(weights))
+        return sp.csr_array(self._G @ diagonal_matrix(weights))
 
     def scaled(self, rows: Array) -> Inner:
         copy = object.__new__(Inner)
-        G = sp.csr_array(_diagonal_array(rows) @ self._G)
+        G = sp.csr_array(diagonal_matrix(rows) @ self._G)
         for name, value in (("matrices", self.size), ("_entries", self._entries), ("_G", G)):
             object.__setattr__(copy, name, value)
         return copy
@@ -146,7 +146,3 @@ class Inner(BasicMap):
     @cached_property
     def _pattern(self) -> Pattern:
         return self._entries.pattern.after(self._G.T)
-
-
-def _diagonal_array(d: Array) -> Any:
-    return sp.dia_array((d[None, :], [0]), shape=(d.size, d.size)).tocsr()

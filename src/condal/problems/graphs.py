@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.linalg.sparse import require_sound
+from condal.linalg.sparse import diagonal_matrix, require_sound
 from condal.linalg.symmetrize import symmetric
 from condal.problems.inputs import (
     array_of,
@@ -129,7 +129,7 @@ def edges(W: Any) -> tuple[Any, Any]:
 def quarter_laplacian(W: Any) -> Any:
     """Return L / 4, for the Laplacian L of symmetric weights: s'(L / 4)s is the weight of a cut."""
     degrees = np.asarray(W.sum(axis=1)).ravel()
-    laplacian = sp.dia_array((degrees[None, :], [0]), shape=W.shape).tocsr() - W
+    laplacian = diagonal_matrix(degrees) - W
     return sp.csr_array(0.25 * laplacian)
 
 

@@ -13,8 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from condal.linalg.blocked import add_scaled_rows
+from condal.linalg.blocked import add_scaled_rows, block_slices
 from condal.linalg.points import Array
+from condal.linalg.sharding import local_rows, with_rows
 
 
 class Geometry(Protocol):
@@ -83,14 +84,18 @@ class UnitRows(RowShift):
 
     def on(self, R: Array) -> Array:
         """Scale each row to its norm; a zero row becomes a multiple of a unit vector."""
-        rows = self._joined(R)
-        norms = np.sqrt(_rowwise(rows, rows))
-        if not norms.all():
-            rows = rows.copy()
-            rows[norms == 0.0, 0] = 1.0
-            norms = np.where(norms == 0.0, 1.0, norms)
-        scaled: Array = rows * (np.sqrt(self.squares) / norms)[:, None]
-        return scaled.reshape(*R.shape)
+        joined = self._joined(R)
+        local, lengths = local_rows(joined), np.sqrt(local_rows(self.squares))
+        scaled = np.empty_like(local)
+        for rows in block_slices(*local.shape):
+            part = local[rows]
+            norms = np.sqrt(_rowwise(part, part))
+            is_zero = norms == 0.0
+            if is_zero.any():
+                part = part.copy()
+                part[is_zero, 0] = norms[is_zero] = 1.0
+            np.multiply(part, (lengths[rows] / norms)[:, None], out=scaled[rows])
+        return with_rows(joined, scaled).reshape(*R.shape)
 
     def tangent(self, R: Array, U: Array) -> Array:
         """U_i - (<U_i, R_i> / squares_i) R_i."""

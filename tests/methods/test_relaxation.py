@@ -147,11 +147,11 @@ def test_sweeps_end_near_the_residual_that_is_asked_for(name, single, monkeypatc
     squares = rng.uniform(0.5, 2.0, n)
     sweeps, R = sweeps_of(C, squares, monkeypatch), factor(n, squares, rank=12)
     for until in (1e-2, 1e-3):
-        R, done = sweeps.relaxed(R, sweeps=500, omega=1.7, single=single, until=until)
+        R, met = sweeps.relaxed(R, sweeps=500, omega=1.7, single=single, until=until)
         V = C @ R
         gradient = V - ((V * R).sum(axis=1) / squares)[:, None] * R
         residual = np.linalg.norm(gradient) * np.linalg.norm(R) / abs(np.vdot(R, V))
-        assert done < 500
+        assert met.sweeps < 500
         assert 0.3 * until <= residual <= 1.5 * until
 
 

@@ -77,7 +77,7 @@ class DistributedSweeps:
 
     def relaxed(
         self, R: Any, *, sweeps: int, omega: float, single: bool, until: float = 0.0
-    ) -> tuple[ShardedArray, int]:
+    ) -> tuple[ShardedArray, SweepResidual]:
         """Return R after sweeps, none of which increases <C, R R'>; see `Sweeps.relaxed`."""
         dtype: Any = np.float32 if single else np.float64
         own, width = R.local.shape
@@ -102,7 +102,7 @@ class DistributedSweeps:
         for rows in block_slices(own, width):
             double = unit[rows].astype(np.float64)
             out[self.order[rows]] = double * (self.lengths[rows] / row_sizes(double))
-        return ShardedArray(out, R.team), residual.sweeps
+        return ShardedArray(out, R.team), residual
 
     def _fetch(self, unit: Array, colour: Colour) -> None:
         """Write the rows of a colour that other ranks have moved to the halo."""

@@ -137,7 +137,8 @@ class LowRankCGAL:
         state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
         close = self.aim is not None and self.aim < FIRST_TARGET
         target = FIRST_TARGET_AIMED if close else FIRST_TARGET
-        carry = LowRankState(geometry.on(R), None, target, self.lam)
+        drawn = warm is None or warm.x is None
+        carry = LowRankState(geometry.on(R), None, target, self.lam, drawn=drawn)
         return replace(state, k=0 if warm is None else warm.k, carry=carry)
 
     def iterates(

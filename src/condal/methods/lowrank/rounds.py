@@ -74,10 +74,14 @@ class LowRankState:
     mark: tuple[float, int] = (inf, 0)  # a residual of the sweeps, and its age in iterations
     rate: float | None = None  # of the residual per sweep; None before the first of a start
     promised: float = inf  # the descent that the eigenvectors of the last round promised
+    drawn: bool = False  # R is the first one, random: its residual is large, and not computed
 
 
 class Rounds:
-    """The point on the surface, the dual, and the steps that change them."""
+    """The point on the surface, the dual, and the steps that change them.
+
+    The point is evaluated when it is first asked for: sweeps from a random R do not ask.
+    """
 
     def __init__(self, method: LowRankCGAL, problem: Problem, state: State) -> None:
         self.method, self.problem = method, problem
@@ -94,15 +98,25 @@ class Rounds:
             least_scale_of(problem),
             _inverse(problem) if isinstance(geometry, StiefelBlocks) else None,
         )
-        self.point = function.at(self.carry.R)
-        if self.carry.radius is None:
-            self.carry = replace(self.carry, radius=first_radius(self.point))
+        self._function, self._R = function, self.carry.R
+        self._point: FactorPoint | None = None
         self.sweeps = None
         if isinstance(geometry, UnitRows) and problem.f.L == 0 and not time_is_up():
-            V = self.point.V
+            V = problem.f.M.adjoint(problem.f.gradient(zeros_of(problem.f.M)))
             self.sweeps = Sweeps.of(V, geometry.squares) if isinstance(V, Symmetric) else None
         self.gap, self.lower = inf, -inf
         self.stuck = self.last = False
+
+    @property
+    def point(self) -> FactorPoint:
+        """R, with the value and the derivatives there."""
+        if self._point is None:
+            self._point = self._function.at(self._R)
+        return self._point
+
+    @point.setter
+    def point(self, point: FactorPoint) -> None:
+        self._point, self._function, self._R = point, point.function, point.R
 
     @property
     def sweeping(self) -> bool:
@@ -122,28 +136,31 @@ class Rounds:
         """Sweep over the rows of R some times; cut columns now and then."""
         assert self.sweeps is not None
         assert self.carry.omega is not None
-        function, R, before = self.point.function, self.point.R, residual_of(self.point)
-        del self.point  # its gradient is as large as R, and memory is short where n is large
-        R, sweeps = self.sweeps.relaxed(
+        function, R, carry = self._function, self._R, self.carry
+        before = inf if carry.drawn else residual_of(self.point)
+        # The gradient of the point is as large as R, and memory is short where n is large.
+        self._point = None
+        R, met = self.sweeps.relaxed(
             R,
-            sweeps=_likely_sweeps(self.carry, before),
+            sweeps=_likely_sweeps(carry, before),
             omega=self.carry.omega,
             single=before > SINGLE_RESIDUAL,
-            until=self.carry.target,
+            until=carry.target,
         )
         if k % CUT_EVERY == 0 and before <= CUT_RESIDUAL:
             R = function.geometry.on(_cut(R, CUT))
         self.point = function.at(R)
-        self.carry = _after_sweeps(self.carry, before, residual_of(self.point), sweeps)
+        before = met.first if carry.drawn else before
+        self.carry = _after_sweeps(carry, before, residual_of(self.point), met.sweeps)
 
     def descend(self) -> None:
         """Take one trust region step."""
-        carry = self.carry
-        assert carry.radius is not None
+        carry, point = self.carry, self.point
+        radius = first_radius(point) if carry.radius is None else carry.radius
         target = SETTLED * carry.target if carry.fresh else carry.target
-        moved = step(self.point.function, self.point, carry.radius, _accuracy(self.point, target))
+        moved = step(point.function, point, radius, _accuracy(point, target))
         self.point, self.stuck = moved.point, moved.stuck
-        self.carry = replace(carry, radius=moved.radius)
+        self.carry = replace(carry, radius=moved.radius, drawn=False)
 
     def settle(self) -> bool:
         """Update the multiplier and the fresh steps; return whether the round is over."""
@@ -309,7 +326,7 @@ def _after_sweeps(carry: LowRankState, before: float, residual: float, sweeps: i
     best, age = carry.mark
     mark = (residual, 0) if residual <= 0.5 * best else (best, age + 1)
     omega_or_end = None if mark[1] >= SWEEP_PATIENCE else omega
-    return replace(carry, omega=omega_or_end, mark=mark, rate=rate)
+    return replace(carry, omega=omega_or_end, mark=mark, rate=rate, drawn=False)
 
 
 def _accuracy(point: FactorPoint, target: float) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -130,8 +130,8 @@ class Sweeps:
 
     def relaxed(
         self, R: Array, *, sweeps: int, omega: float, single: bool, until: float = 0.0
-    ) -> tuple[Array, int]:
-        """Return R after sweeps, none of which increases <C, R R'>, and how many there were.
+    ) -> tuple[Array, SweepResidual]:
+        """Return R after sweeps, none of which increases <C, R R'>, and the residual they met.
 
         They end after `sweeps`, or before where the relative residual is likely at most `until`.
         The rows of R have their lengths. In single precision they move half as much memory, which
@@ -161,21 +161,21 @@ class Sweeps:
         for rows in block_slices(*R.shape):
             double = unit[rows].astype(np.float64)
             out[self.order[rows]] = double * (self.lengths[rows] / row_sizes(double))
-        return out.reshape(shape), residual.sweeps
+        return out.reshape(shape), residual
 
 
 class SweepResidual:
     """The residual that a sweep meets: a product that measures it takes longer than some sweeps.
 
     `pulls` has two numbers of each row as it was before its move: the part of its pull along the
-    row, and the square of the part across, which is the gradient. `total` sums over all ranks, and
-    `sweeps` counts.
+    row, and the square of the part across, which is the gradient. `total` sums over all ranks,
+    `sweeps` counts, and `first` is the residual that the first sweep met.
     """
 
     def __init__(
         self, lengths: Array, constant: float, total: Callable[[Array], Array] = np.asarray
     ) -> None:
-        self.pulls, self.sweeps = np.zeros((2, len(lengths))), 0
+        self.pulls, self.sweeps, self.first = np.zeros((2, len(lengths))), 0, inf
         squares = np.square(lengths[:, 0])
         self._inverse, self._constant, self._total = 1.0 / squares, constant, total
         self._size = float(total(squares.sum()[None])[0])
@@ -191,6 +191,7 @@ class SweepResidual:
         value, squares = map(float, self._total(np.array([along.sum(), across @ self._inverse])))
         met = sqrt(squares * self._size) / max(abs(value + self._constant), TINY)
         before, self._met = self._met, met
+        self.first = met if before is None else self.first
         return met * min(1.0, met / before) if before else met
 
 

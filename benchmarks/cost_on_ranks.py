@@ -87,7 +87,7 @@ def watched() -> Parts:
         "relaxed",
         lambda result, own, factor, *, single, **more: (
             SINGLE if single else DOUBLE,
-            result[1] * factor.shape[1],
+            result[1].sweeps * factor.shape[1],
         ),
     )
     parts.watch(

@@ -126,6 +126,7 @@ class Halo:
     def __init__(self, columns: Indices, n: int, team: Team) -> None:
         begin, end = team.range(n)
         self.columns, self.own, self.n, self.team = columns, end - begin, n, team
+        self._rows: Any = np.empty(0)
 
     @property
     def size(self) -> int:
@@ -182,8 +183,14 @@ class Halo:
         return local if self.team.size == 1 else self._filled(next(self._vectors), local)
 
     def fetch_rows(self, local: Array) -> Array:
-        """Return the rows of the node, given those of this rank, in memory of their own."""
-        return self._filled(self.on_node.empty(local.shape[1:], local.dtype), local)
+        """Return the rows of the node, given those of this rank, in memory that the next call
+        overwrites: to map new pages takes longer than to copy the rows."""
+        if self._rows.shape[1:] != local.shape[1:] or self._rows.dtype != local.dtype:
+            self._rows = np.empty(0)  # free them first
+            self._rows = self.on_node.empty(local.shape[1:], local.dtype)
+        else:
+            self.on_node.publish()  # others have read them
+        return self._filled(self._rows, local)
 
     def _filled(self, rows: Array, local: Array) -> Array:
         """Write the rows of this rank and those from other nodes to an array of the node."""

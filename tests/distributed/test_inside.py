@@ -14,6 +14,7 @@ INSIDE = Path(__file__).parent / "inside"
 
 SOLVES = (
     "check_lowrank.py",
+    "check_node.py",
     "check_pairs.py",
     "check_partition.py",
     "check_phase.py",

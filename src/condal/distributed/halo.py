@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.distributed.engine import engine
+from condal.distributed.node_rows import NodeRows
 from condal.distributed.team import Team
 from condal.linalg.points import Array, Indices
 
@@ -32,7 +35,7 @@ class Exchange:
     ) -> None:
         self.team, self.size = team, int(wanted.size)
         begin, _ = team.range(n)
-        owners = np.searchsorted(row_starts(n, team), wanted, side="right") - 1
+        owners = owners_of(wanted, n, team)
         counts = np.bincount(owners, minlength=team.size).astype(np.int64)
         asked = np.empty_like(counts)
         team.comm.Alltoall(counts, asked)
@@ -91,6 +94,11 @@ def row_starts(n: int, team: Team) -> Indices:
     return np.array([*(team.range(n, rank)[0] for rank in range(team.size)), n], dtype=np.int64)
 
 
+def owners_of(rows: Indices, n: int, team: Team) -> Indices:
+    """Return the rank that owns each of these rows."""
+    return np.searchsorted(row_starts(n, team), rows, side="right") - 1
+
+
 def _starts(counts: Indices) -> Indices:
     return np.cumsum(counts) - counts
 
@@ -117,14 +125,43 @@ class Halo:
 
     def __init__(self, columns: Indices, n: int, team: Team) -> None:
         begin, end = team.range(n)
-        self.columns, self.own, self._n, self.team = columns, end - begin, n, team
-        self._exchange = Exchange(columns[self.own :], n, team)
-        self._vector = np.empty(0 if team.size == 1 else columns.size)
+        self.columns, self.own, self.n, self.team = columns, end - begin, n, team
+        self._rows: Any = np.empty(0)
 
     @property
     def size(self) -> int:
         """The number of rows of other ranks."""
-        return self._exchange.size
+        return int(self.columns.size - self.own)
+
+    @cached_property
+    def owners(self) -> Indices:
+        """The ranks that own the rows of other ranks."""
+        return owners_of(self.columns[self.own :], self.n, self.team)
+
+    def places_at_owners(self) -> Indices:
+        """Return the number of each row among those of its owner."""
+        owners = np.concatenate([np.full(self.own, self.team.rank), self.owners])
+        return self.columns - row_starts(self.n, self.team)[owners]
+
+    @cached_property
+    def on_node(self) -> NodeRows:
+        """Where the rows are in an array of all rows of the node."""
+        return NodeRows(self)
+
+    @cached_property
+    def _exchange(self) -> Exchange:
+        """Fetches the rows of all other ranks."""
+        return Exchange(self.columns[self.own :], self.n, self.team)
+
+    @cached_property
+    def _from_nodes(self) -> Exchange:
+        """Fetches the rows of other nodes."""
+        return Exchange(self.on_node.columns, self.n, self.team)
+
+    @cached_property
+    def _vectors(self) -> Iterator[Array]:
+        """Two vectors on the node by turns: while one is read, other ranks write the other."""
+        return cycle([self.on_node.empty((), np.float64) for _ in range(2)])
 
     def __call__(self, local: Any) -> Any:
         """Return the rows of all columns, given those of this rank; of numbers or integers."""
@@ -132,12 +169,6 @@ class Halo:
         whole[: self.own] = local
         self._exchange(np.ascontiguousarray(local), whole[self.own :])
         return whole
-
-    def others(self, local: Any) -> Any:
-        """Return the rows of other ranks alone."""
-        rows = np.empty((self.size, *local.shape[1:]), local.dtype)
-        self._exchange(np.ascontiguousarray(local), rows)
-        return rows
 
     def returned(self, whole: Array) -> tuple[Array, Indices, Array]:
         """Send a number for each row to its owner.
@@ -147,12 +178,27 @@ class Halo:
         return whole[: self.own], *self._exchange.returned(np.ascontiguousarray(whole[self.own :]))
 
     def fetch(self, local: Array) -> Array:
-        """Return the entries of one vector in a buffer that the next call overwrites."""
-        if self.team.size == 1:
-            return local
-        self._vector[: self.own] = local
-        self._exchange(local, self._vector[self.own :])
-        return self._vector
+        """Return the entries of one vector on the node, given those of this rank, in memory that
+        the next call but one overwrites."""
+        return local if self.team.size == 1 else self._filled(next(self._vectors), local)
+
+    def fetch_rows(self, local: Array) -> Array:
+        """Return the rows of the node, given those of this rank, in memory that the next call
+        overwrites: to map new pages takes longer than to copy the rows."""
+        if self._rows.shape[1:] != local.shape[1:] or self._rows.dtype != local.dtype:
+            self._rows = np.empty(0)  # free them first
+            self._rows = self.on_node.empty(local.shape[1:], local.dtype)
+        else:
+            self.on_node.publish()  # others have read them
+        return self._filled(self._rows, local)
+
+    def _filled(self, rows: Array, local: Array) -> Array:
+        """Write the rows of this rank and those from other nodes to an array of the node."""
+        own = rows[self.on_node.own]
+        own[:] = local
+        self._from_nodes(own, rows[self.on_node.outer])
+        self.on_node.publish()
+        return rows
 
 
 def with_halo(block: Any, team: Team) -> tuple[Any, Halo]:

@@ -19,7 +19,8 @@ from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.terms import DiagonalTerm, SparseTerm, Term
 
-OUTER_ROWS = 1024  # of a block product with the halo at a time
+BLOCK_ROWS = 1024  # of a product with a block of vectors at a time
+MAX_INT32 = 2**31 - 1
 
 if TYPE_CHECKING:
     from condal.distributed.sweeps import DistributedSweeps
@@ -33,7 +34,7 @@ class ShardedRows:
     `block` is the rows of this rank as a CSR array of n columns. They are stored with the columns
     of this rank first and then those of the halo, so one product follows each fetch: with few
     entries in a row, to pass over the rows twice takes longer than the communication that it hides.
-    A block of vectors is longer than the rows: then it is not copied beside its halo.
+    Products read vectors from memory of the node; see `NodeRows`.
     """
 
     def __init__(self, block: Any, team: Team) -> None:
@@ -47,6 +48,7 @@ class ShardedRows:
         self.own.sort_indices()
         self.n, self.team, self.factor = n, team, 1.0
         self._derived: dict[str, Any] = {}  # of the entries without the factor
+        self._pattern: dict[str, Any] = {}  # of their places, which other entries may share
 
     @property
     def nnz(self) -> int:
@@ -111,33 +113,44 @@ class ShardedRows:
     def __matmul__(self, v: ShardedArray) -> ShardedArray:
         """Return C v, for a vector or a block of vectors."""
         local = v.local
-        if local.ndim == 1:
-            out = self.own @ self.halo.fetch(np.ascontiguousarray(local))
-        elif self.team.size == 1:
+        if self.team.size == 1:
             out = self.own @ local
+        elif local.ndim == 1:
+            out = self._on_node() @ self.halo.fetch(local)
         else:
-            inner, outer = self._split()
-            out = inner @ local
-            others = self.halo.others(local)
-            for rows, entries in outer:
-                out[rows] += entries @ others
+            rows, out = self.halo.fetch_rows(local), np.empty(local.shape)
+            for some, inner, outer in self._split():
+                product = inner @ rows
+                product += outer @ rows
+                out[some] = product
         if self.factor != 1.0:
             out *= self.factor
         return ShardedArray(out, self.team)
 
-    def _split(self) -> tuple[Any, list[tuple[slice, Any]]]:
-        """The columns of this rank, and those of the halo for some rows at a time: so the products
-        stay in the cache, and those with no other rank are left out."""
+    def _on_node(self) -> Any:
+        """The entries for products with rows of the node, in the order in which they are stored."""
+        if "on node" not in self._derived:
+            if "indices" not in self._pattern:
+                index = self.halo.on_node.index
+                kind = np.int32 if self.halo.on_node.size <= MAX_INT32 else np.int64
+                self._pattern["indices"] = index.astype(kind)[self.own.indices]
+            shape = self.own.shape[0], self.halo.on_node.size
+            parts = self.own.data, self._pattern["indices"], self.own.indptr
+            self._derived["on node"] = sp.csr_array(parts, shape=shape)
+        return self._derived["on node"]
+
+    def _split(self) -> list[tuple[slice, Any, Any]]:
+        """Some rows at a time, their entries in the columns of this rank, and in those of others:
+        products of so few rows stay in the cache."""
         if "split" not in self._derived:
-            rows = self.own.shape[0]
-            outer = sp.csr_array(self.own[:, rows:])
-            cuts = pairwise([*range(0, rows, OUTER_ROWS), rows])
-            several = [slice(begin, end) for begin, end in cuts]
-            outside = [(some, outer[some]) for some in several]
-            parts = [(some, entries) for some, entries in outside if entries.nnz]
-            self._derived["split"] = self.own[:, :rows], parts
-        inner, outer_parts = self._derived["split"]
-        return inner, outer_parts
+            entries, rows = self._on_node(), self.own.shape[0]
+            others = self.own.indices >= rows
+            inner, outer = (_selected(entries, which) for which in (~others, others))
+            cuts = pairwise([*range(0, rows, BLOCK_ROWS), rows])
+            blocks = [slice(begin, end) for begin, end in cuts]
+            self._derived["split"] = [(some, inner[some], outer[some]) for some in blocks]
+        split: list[tuple[slice, Any, Any]] = self._derived["split"]
+        return split
 
     def reordered(self) -> tuple[ShardedRows, ShardedArray] | None:
         """Return C with the rows of each rank in an order that brings neighbours together, and this
@@ -165,6 +178,13 @@ class ShardedRows:
         from condal.distributed.sweeps import DistributedSweeps
 
         return DistributedSweeps.of(self, squares)
+
+
+def _selected(entries: Any, which: Any) -> Any:
+    """A CSR array with some of the entries, in the same order."""
+    before = np.concatenate([[0], np.cumsum(which)])[entries.indptr]
+    parts = entries.data[which], entries.indices[which], before.astype(entries.indptr.dtype)
+    return sp.csr_array(parts, shape=entries.shape)
 
 
 def local_order(own: Any) -> Indices:

@@ -68,12 +68,14 @@ def estimate(model: DistributedModel, R: int | None = None, method: Any = None) 
 def low_rank_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, int]:
     """Return the bytes per part of the low-rank method with a factor of some columns."""
     parts = bytes_by_part(rows, entries, 1)
-    # Single precision has half the bytes; sweeps hold the halo of all columns.
+    # Single precision has half the bytes; sweeps hold the halo of all columns. Products copy the
+    # rows to memory of the node, in which each rank counts what it owns.
+    copied = rows + 2 * halo if halo else 0
     return {
         **parts,
         "x": SWEEP_VECTORS * NUMBER * rows * columns,
         "oracle": MAX_LOWEST_BYTES + VECTORS * NUMBER * rows,
-        "halo": halo_bytes(halo) + 2 * NUMBER * halo * columns,
+        "halo": halo_bytes(halo) + NUMBER * copied * columns,
     }
 
 

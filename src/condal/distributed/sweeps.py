@@ -1,7 +1,7 @@
 """Over-relaxed sweeps over the rows of a factor that ranks own: `Sweeps` colour by colour.
 
-A rank moves its rows of a colour, and then all ranks exchange the rows of this colour that others
-need, all columns at once.
+A rank moves its rows of a colour, where the other ranks of its node read them, and then the nodes
+exchange the rows of this colour that others need, all columns at once.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import scipy.sparse as sp
 
 from condal.distributed.colouring import colouring
 from condal.distributed.halo import Exchange
+from condal.distributed.node_rows import NodeRows
 from condal.distributed.sharded_array import ShardedArray
-from condal.linalg.blocked import aligned_empty, block_slices
+from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.work import PRODUCT_FLOPS, add_work
@@ -36,10 +37,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Colour:
-    """One colour: the rows of this rank, and the rows of the halo with their exchange."""
+    """One colour: the rows of this rank, and those of other nodes with their exchange.
+
+    Both are counted from the first row of this rank, and the first from other nodes.
+    """
 
     rows: slice
-    halo: slice
+    outer: slice
     exchange: Exchange
 
 
@@ -47,8 +51,8 @@ class Colour:
 class DistributedSweeps:
     """`Sweeps` on ranks.
 
-    It works on rows of length 1 in the order of the colours, this rank's own first and then those
-    of the halo: `order` sorts the rows of this rank, and their `lengths` become part of C.
+    It works on rows of length 1 in the order of the colours: `order` sorts the rows of this rank,
+    and their `lengths` become part of C. `on_node` says where they and their neighbours are.
     """
 
     order: Indices
@@ -57,7 +61,7 @@ class DistributedSweeps:
     lengths: Array
     entries: int
     constant: float
-    halo: int
+    on_node: NodeRows
 
     @classmethod
     def of(cls, C: ShardedRows, squares: ShardedArray) -> DistributedSweeps | None:
@@ -71,9 +75,9 @@ class DistributedSweeps:
             return None
         place, others = places(C, graph, colour)
         order = np.lexsort((place, colour[:rows]))
-        colours, blocks = _colours(C, graph, colour, order, others)
+        colours, blocks, on_node = _colours(C, graph, colour, order, others)
         lengths = lengths[:rows][order][:, None]
-        return cls(order, colours, blocks, lengths, graph.nnz, constant, others.size)
+        return cls(order, colours, blocks, lengths, graph.nnz, constant, on_node)
 
     def relaxed(
         self, R: Any, *, sweeps: int, omega: float, single: bool, until: float = 0.0
@@ -81,11 +85,13 @@ class DistributedSweeps:
         """Return R after sweeps, none of which increases <C, R R'>; see `Sweeps.relaxed`."""
         dtype: Any = np.float32 if single else np.float64
         own, width = R.local.shape
-        unit = aligned_empty((own + self.halo, width), dtype)
+        whole = self.on_node.empty((width,), dtype)
+        unit = whole[self.on_node.own]
         for rows in block_slices(own, width):
             unit[rows] = R.local[self.order[rows]] / self.lengths[rows]
         for colour in self.colours:
-            self._fetch(unit, colour)
+            self._fetch(whole, colour)
+        self.on_node.publish()
         memory = threading.local()
         residual = SweepResidual(self.lengths, self.constant, R.team.sums)
         for _ in range(sweeps):
@@ -93,9 +99,10 @@ class DistributedSweeps:
             add_work(PRODUCT_FLOPS * self.entries * width)
             for colour, blocks in zip(self.colours, self.blocks[dtype], strict=True):
                 for block in blocks:
-                    rows, pull = block.rows, block.pull(unit, memory)
+                    rows, pull = block.rows, block.pull(whole, memory)
                     residual.pulls[:, rows] = move_rows(unit[rows], pull, omega)
-                self._fetch(unit, colour)
+                self._fetch(whole, colour)
+                self.on_node.publish()
             if residual.after() <= until or time_is_up():
                 break
         out = np.empty((own, width))
@@ -104,11 +111,10 @@ class DistributedSweeps:
             out[self.order[rows]] = double * (self.lengths[rows] / row_sizes(double))
         return ShardedArray(out, R.team), residual
 
-    def _fetch(self, unit: Array, colour: Colour) -> None:
-        """Write the rows of a colour that other ranks have moved to the halo."""
-        own = len(self.order)
-        halo = slice(own + colour.halo.start, own + colour.halo.stop)
-        colour.exchange(unit[:own], unit[halo])
+    def _fetch(self, whole: Array, colour: Colour) -> None:
+        """Write the rows of a colour that other nodes have moved."""
+        outer = whole[self.on_node.outer]
+        colour.exchange(whole[self.on_node.own], outer[colour.outer])
 
 
 def _joined(C: ShardedRows, lengths: Array) -> tuple[Any, float]:
@@ -151,20 +157,26 @@ def _with_halo_order(graph: Any) -> Indices:
 
 def _colours(
     C: ShardedRows, graph: Any, colour: Indices, order: Indices, others: Indices
-) -> tuple[tuple[Colour, ...], BlocksByPrecision]:
-    """The colours in turn, in the order of the rows of this rank and of its halo, and blocks."""
+) -> tuple[tuple[Colour, ...], BlocksByPrecision, NodeRows]:
+    """The colours in turn, in the order of the rows of this rank and of its halo, blocks of them,
+    and where the rows are."""
     team, rows = C.team, order.size
     place = np.empty(colour.size, dtype=graph.indices.dtype)
     place[order] = np.arange(rows)
     place[rows + others] = np.arange(rows, colour.size)
     entries = sp.csr_array((graph.data, place[graph.indices], graph.indptr), graph.shape)[order]
     entries.sort_indices()
+    on_node = NodeRows(C.halo, place[:rows].astype(np.int64), others)
+    index = on_node.index[np.concatenate([order, rows + others])]
+    shape = rows, on_node.size
+    joined = sp.csr_array((entries.data, index[entries.indices], entries.indptr), shape)
+    joined.has_canonical_format = True  # SciPy would sort them: bits then depend on the nodes
+    outer = rows + others[on_node.from_nodes]
     count = int(team.largest(float(colour.max(initial=-1)))) + 1
-    ends = [np.searchsorted(colour[some], np.arange(count + 1)) for some in (order, rows + others)]
-    own, halos = [[slice(int(a), int(b)) for a, b in pairwise(end)] for end in ends]
-    colours = []
-    for c, halo in enumerate(halos):
-        wanted = C.halo.columns[rows + others[halo]]
-        exchange = Exchange(wanted, C.n, team, places=place[:rows])
-        colours.append(Colour(own[c], halo, exchange))
-    return tuple(colours), BlocksByPrecision(entries, own)
+    ends = [np.searchsorted(colour[some], np.arange(count + 1)) for some in (order, outer)]
+    own, outside = [[slice(int(a), int(b)) for a, b in pairwise(end)] for end in ends]
+    colours = tuple(
+        Colour(mine, some, Exchange(C.halo.columns[outer[some]], C.n, team, places=place[:rows]))
+        for mine, some in zip(own, outside, strict=True)
+    )
+    return colours, BlocksByPrecision(joined, own), on_node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from condal.distributed.engine import engine
+from condal.distributed.shared_memory import why_unshared
 from condal.errors import CondalError, ProblemError
 from condal.linalg.points import Array
 from condal.runtime.consensus import root_values
@@ -21,6 +23,8 @@ from condal.runtime.version import versions
 ABORT_AFTER_SECONDS = 10.0  # of waiting for ranks that do not come to the same place
 POLL_SECONDS = 0.01
 MIN_SCATTERED_SIZE = 2**14  # of an array: from here on, each rank sums a part of it for all
+
+LOG = logging.getLogger("condal")
 
 _Value = TypeVar("_Value")
 
@@ -49,6 +53,20 @@ class Team:
     def size(self) -> int:
         """The number of ranks."""
         return int(self.comm.Get_size())
+
+    @cached_property
+    def node(self) -> Team:
+        """The ranks that share memory with this one: those of its machine, or this one alone."""
+        if self.size == 1:
+            return self
+        MPI = engine().MPI
+        mates = Team(self.comm.Split_type(MPI.COMM_TYPE_SHARED, key=self.rank))
+        refusal = why_unshared(mates) if mates.size > 1 else None
+        if refusal is None:
+            return mates
+        mates.comm.Free()
+        LOG.info("ranks of one machine exchange messages: %s", refusal)
+        return Team(MPI.COMM_SELF)
 
     def range(self, n: int, rank: int | None = None) -> tuple[int, int]:
         """Return (begin, end): a rank owns the rows begin ... end - 1 of n.

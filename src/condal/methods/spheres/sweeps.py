@@ -43,6 +43,11 @@ class PairSweeps:
         slots = program.pairs.slots(most)
         return None if slots is None else cls(program, slots)
 
+    @property
+    def max_neighbours(self) -> int:
+        """The largest number of neighbours of a vector."""
+        return max((group.degree for group in self._groups()), default=0)
+
     def sorted_rows(self, R: Array) -> Array:
         """Return R in the order of the sweeps."""
         return self.slots.sorted_rows(R, R.dtype)

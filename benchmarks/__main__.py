@@ -1,10 +1,10 @@
 """Run all benchmarks in order, or those named: `python -m benchmarks oracle penalty`.
 
 Some benchmarks have options: `applications` takes `--quick` and `--only=theta,map` for some
-instances. `cost_model`, `crossover`, `large`, `partition` and `ranks` run only by name;
-`crossover`, `large` and `ranks` take `--only=theta`, `--only=theta-100000` and
-`--only=short-random`. `quotes` measures nothing: it copies stored times into the tables of the
-documents.
+instances. `cost_model`, `crossover`, `large`, `partition`, `ranks` and `threads` run only by name;
+`crossover`, `large`, `ranks` and `threads` take `--only=theta`, `--only=theta-100000`,
+`--only=short-random` and `--only=maxcut-316228`. `quotes` measures nothing: it copies stored times
+into the tables of the documents.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ BY_NAME = (
     "ranks",
     "startup",
     "theta_ranks",
+    "threads",
 )
 
 if __name__ == "__main__":

@@ -98,7 +98,8 @@ def test_objective_and_bound_bracket_the_optimum(name, method):
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_nearly_feasible_point_becomes_feasible_near_by(name, whole):
     problem = PROBLEMS[name]()
-    x = condal.solve(problem, condal.methods.Splitting(), tol=1e-5).x
+    result = condal.solve(problem, condal.methods.Splitting(), tol=1e-5)
+    x = result.x
     factor = x.factor() if isinstance(x, LowRank) else np.linalg.cholesky(dense(x) + 1e-12)
     rng = np.random.default_rng(0)
     moved = factor + 1e-4 * np.abs(factor).max() * rng.standard_normal(factor.shape)
@@ -106,24 +107,52 @@ def test_a_nearly_feasible_point_becomes_feasible_near_by(name, whole):
     near = LowRank(moved, np.ones(moved.shape[1]))
     off = problem.infeasibility(near)
     assert off > 1e-6
-    repair = FactorRepair.of(normalise(problem)[0])
-    repaired = repair(dense(near) if whole else near)
+    normalised, scaling = normalise(problem)
+    repair = FactorRepair.of(normalised, 1e-5)
+    repaired = repair(dense(near) if whole else near, scaling.normalised_dual(result.y))
     assert problem.infeasibility(repaired) <= 1e-12
     assert problem.X.distance(repaired) <= 1e-12 * problem.X.max_norm
     size = np.linalg.norm(dense(near))
     assert np.linalg.norm(dense(repaired) - dense(near)) <= 30 * off * max(1.0, size)
 
 
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+def test_rows_made_orthogonal_bracket_theta(tol, monkeypatch):
+    """For many rows and a loose tolerance no J J' is formed."""
+    model = condal.problems.theta(random_graph(400, 800, 0))
+    exact = condal.solve(model, tol=1e-7)
+    monkeypatch.setattr("condal.certificates.repair.MIN_SEQUENTIAL_ROWS", 400)
+    monkeypatch.setattr(FactorRepair, "_on_surface", lambda *_: pytest.fail("J J' was formed"))
+    result = condal.solve(model, condal.methods.SphereSweeps(), tol=tol)
+    assert result.status is Status.SOLVED
+    assert result.bracket
+    assert condal.saved.verify(model.problem, result).proved
+    assert result.objective <= exact.bound
+    assert result.bound >= exact.objective
+    assert result.bound - result.objective <= tol * result.objective
+
+
+def test_rows_with_many_neighbours_move_along_the_surface(monkeypatch):
+    """A hub has more neighbours than the rank has room for."""
+    monkeypatch.setattr("condal.certificates.repair.MIN_SEQUENTIAL_ROWS", 1)
+    monkeypatch.setattr(FactorRepair, "_with_zeros", lambda *_: pytest.fail("not for hubs"))
+    W = random_graph(60, 90, 0).tolil()
+    W[0, 1:40] = W[1:40, 0] = 1.0
+    result = condal.solve(condal.problems.theta(W.tocsr()), condal.methods.Splitting(), tol=1e-3)
+    assert result.status is Status.SOLVED
+    assert result.bracket
+
+
 def test_a_problem_with_inequalities_or_blocks_has_no_factor_repair():
     theta_plus = condal.problems.theta(random_graph(12, 20, 0), theta_plus=True).problem
-    assert FactorRepair.of(normalise(theta_plus)[0]) is None
+    assert FactorRepair.of(normalise(theta_plus)[0], 1e-3) is None
     simplex = condal.Problem.of(
         f=condal.Linear(np.array([1.0, 2.0])),
         X=condal.Simplex(2),
         A=condal.Matrix([[1.0, -1.0]]),
         K=condal.Equal([0.0]),
     )
-    assert FactorRepair.of(normalise(simplex)[0]) is None
+    assert FactorRepair.of(normalise(simplex)[0], 1e-3) is None
 
 
 def test_a_point_that_cannot_be_repaired_is_judged_by_its_price():

@@ -10,6 +10,9 @@ from condal.errors import ProblemError
 from condal.linalg import sparse, terms, threads
 from condal.linalg.symmetric import Symmetric
 from condal.methods.projection.relaxation import Sweeps
+from condal.methods.spheres.forms import form_of
+from condal.methods.spheres.sweeps import PairSweeps
+from condal.problems import theta
 from known import random_graph
 
 N = 3000
@@ -76,6 +79,23 @@ def test_sweeps_are_the_same_for_any_number_of_threads(single, monkeypatch):
         results.append(sweeps.relaxed(R, sweeps=4, omega=1.9, single=single)[0])
     for result in results[1:]:
         np.testing.assert_array_equal(result, results[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sweeps_over_pairs_are_the_same_for_any_number_of_threads(dtype, monkeypatch):
+    monkeypatch.setattr("condal.methods.spheres.sweeps.BLOCK_NUMBERS", 256)
+    form = form_of(theta(random_graph(N, 6)).problem)
+    sweeps, z = PairSweeps.of(form.program), np.zeros(form.program.cost.size)
+    assert max(len(colour) for colour in sweeps._colours(np.empty((N, 5)))) > 7
+    results = []
+    for count in COUNTS:
+        monkeypatch.setenv("CONDAL_NUM_THREADS", count)
+        R = sweeps.sorted_rows(form.program.random(5, 0).astype(dtype))
+        sweeps.relax(R, z, 0.3, sweeps=4, omega=1.9, curvature=0.5)
+        results.append((R, sweeps.products(R)))
+    for R, products in results[1:]:
+        np.testing.assert_array_equal(R, results[0][0])
+        np.testing.assert_array_equal(products, results[0][1])
 
 
 def test_all_items_are_done_and_an_error_is_raised(monkeypatch):

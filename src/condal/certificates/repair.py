@@ -8,7 +8,8 @@ rows, the factor of x = R R' moves to the surface A(R R') = b by Gauss-Newton st
 
 Each is a least-squares correction of the factor: x stays psd, and its objective changes by about
 the price of the infeasibility. A shift towards an interior point would cost far more. For
-diag x = d, to scale the rows of R is enough.
+diag x = d, to scale the rows of R is enough. If entries are to be 0, as for Lovasz's theta, some
+sweeps with a large penalty and one pass that makes rows of R orthogonal cost less than one step.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from condal.problem import Problem
 from condal.types import Lifted, Spectral
 
 if TYPE_CHECKING:
+    from condal.methods.spheres.forms import ZeroEntries
+    from condal.methods.spheres.sweeps import PairSweeps
     from condal.methods.surface.manifold import Surface
 
 MAX_NUMBERS = 2 * 10**7  # of a factor, which is copied some times
@@ -34,19 +37,28 @@ MAX_WORK = 2.0  # times n^3, about a step of a method that stores x whole: one J
 ROOM = 1.2  # times the number of equations: the degrees of freedom that R must have
 EXACT = 1e-15  # the residual that is aimed at, on the normalised problem
 
+MIN_SEQUENTIAL_ROWS = 5000  # of R: with fewer, steps are cheap, and lead to a point nearer to x
+MIN_SEQUENTIAL_TOL = 1e-3  # for a smaller one x is near the surface: few steps lead there
+MAX_NEIGHBOURS = 0.5  # of the rank: the share of the dimensions that neighbours of a row may take
+SWEEPS, OMEGA = 5, 1.9  # before rows are made orthogonal
+PENALTY = 10.0  # of these sweeps, times the mean of the linear term
+
 
 class FactorRepair:
-    """Moves x to the surface A(R R') = b of its factor R, for a normalised problem."""
+    """Moves x to the surface A(R R') = b of its factor R, for a normalised problem.
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    `tol` is the tolerance of the solve: for a loose one, a cheap move may do.
+    """
+
+    def __init__(self, problem: Problem, tol: float) -> None:
+        self.problem, self.tol = problem, tol
 
     @classmethod
-    def of(cls, problem: Problem) -> FactorRepair | None:
+    def of(cls, problem: Problem, tol: float) -> FactorRepair | None:
         """Return the repair of a normalised problem; None if it is not one of a surface."""
         X, fixed = problem.X, problem.h.fixed is not None and problem.A.size > 0
         spectral = isinstance(X, Spectral) and not isinstance(X, Lifted)
-        return cls(problem) if spectral and fixed and problem.f.L == 0 else None
+        return cls(problem, tol) if spectral and fixed and problem.f.L == 0 else None
 
     @cached_property
     def _surface(self) -> Surface | None:
@@ -69,13 +81,58 @@ class FactorRepair:
         excess = float(d.sum()) / X.trace - 1.0
         return d if (excess <= EXACT if X.at_most else abs(excess) <= EXACT * d.size) else None
 
-    def __call__(self, x: Point) -> Point | None:
-        """Return a feasible point near x, up to rounding; None if none was found."""
+    @cached_property
+    def _zero_entries(self) -> tuple[ZeroEntries, PairSweeps] | None:
+        """The form and the sweeps of a problem of zero entries; None for any other, a small one, a
+        tight tolerance, or entries that are distributed."""
+        from condal.methods.spheres.forms import ZeroEntries, form_of
+        from condal.methods.spheres.pairs import WholePairs
+        from condal.methods.spheres.sweeps import PairSweeps
+
+        X = self.problem.X
+        assert isinstance(X, Spectral)
+        cheap = X.n >= MIN_SEQUENTIAL_ROWS and self.tol >= MIN_SEQUENTIAL_TOL
+        form = form_of(self.problem) if cheap else None
+        if not isinstance(form, ZeroEntries) or not isinstance(form.pairs, WholePairs):
+            return None
+        sweeps = PairSweeps.of(form.program)
+        return None if sweeps is None else (form, sweeps)
+
+    def __call__(self, x: Point, w: Array) -> Point | None:
+        """Return a feasible point near x, up to rounding; None if none was found.
+
+        w is the best dual so far.
+        """
         if self._diagonal is not None:
             return with_diagonal(x, self._diagonal)
-        X, R = self.problem.X, _factor(x)
+        R = _factor(x)
+        if R is None or R.size > MAX_NUMBERS:
+            return None
+        if self._zero_entries is not None:
+            form, sweeps = self._zero_entries
+            if sweeps.max_neighbours <= MAX_NEIGHBOURS * R.shape[1]:
+                return self._with_zeros(x, w, form, sweeps)
+        return self._on_surface(R)
+
+    def _with_zeros(self, x: Point, w: Array, form: ZeroEntries, sweeps: PairSweeps) -> LowRank:
+        """Return a point near x whose entries are 0."""
+        from condal.methods.spheres.orthogonal import orthogonalise
+        from condal.methods.spheres.pairs import WholePairs
+
+        assert isinstance(form.pairs, WholePairs)
+        R, z = sweeps.sorted_rows(form.vectors(x)), form.pair_multipliers(x, w)
+        penalty = PENALTY * float(np.abs(form.program.linear).mean())
+        sweeps.relax(R, z, penalty, sweeps=SWEEPS, omega=OMEGA, curvature=1.0)
+        R = sweeps.unsorted_rows(R)
+        orthogonalise(R, form.pairs.a, form.pairs.b)
+        # Each row at its best length: this changes no zero.
+        return form.point(form.vectors(LowRank(R, np.ones(R.shape[1]))))
+
+    def _on_surface(self, R: Array) -> LowRank | None:
+        """Return the point of R, moved to the surface."""
+        X = self.problem.X
         assert isinstance(X, Spectral)
-        if R is None or R.size > MAX_NUMBERS or self._surface is None:
+        if self._surface is None:
             return None
         from condal.methods.surface.rows import point_of_factor
 

@@ -16,11 +16,11 @@ from condal.distributed.team import Team
 from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices
+from condal.linalg.sparse import index_type
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.terms import DiagonalTerm, SparseTerm, Term
 
 BLOCK_ROWS = 1024  # of a product with a block of vectors at a time
-MAX_INT32 = 2**31 - 1
 
 if TYPE_CHECKING:
     from condal.distributed.sweeps import DistributedSweeps
@@ -132,7 +132,7 @@ class ShardedRows:
         if "on node" not in self._derived:
             if "indices" not in self._pattern:
                 index = self.halo.on_node.index
-                kind = np.int32 if self.halo.on_node.size <= MAX_INT32 else np.int64
+                kind = index_type(self.halo.on_node.size)
                 self._pattern["indices"] = index.astype(kind)[self.own.indices]
             shape = self.own.shape[0], self.halo.on_node.size
             parts = self.own.data, self._pattern["indices"], self.own.indptr

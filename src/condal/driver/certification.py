@@ -61,7 +61,7 @@ class Certifier:
         self.point_seconds = 0.0  # what it took to evaluate the last point
         self.unprovable = why_unprovable(problem.X)
         self.seems_solved = False  # by the estimates, where no proof is possible
-        self.factor_repair = _factor_repair(normalised) if problem.repair is None else None
+        self.factor_repair = _factor_repair(normalised, tol) if problem.repair is None else None
         self.given: tuple[Point, Array] | None = None  # a warm start that may be an answer already
 
     def memory(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Certifier:
         error = self._estimated_error(seen, w)
         if error <= MAX_REPAIRED_ERROR:
             with suppress(FloatingPointError, Cancelled), ledger.deadline.on():
-                repaired = self._repaired(*evaluated)
+                repaired = self._repaired(*evaluated, w)
                 if self._estimated_error(repaired[1], w) <= error:
                     point, seen, tangent = repaired
         allowed = allowed_gap(self.problem, seen.objective, self.tol)
@@ -209,10 +209,10 @@ class Certifier:
         failed = root_value(self.ledger.failed_work)
         if not self.schedule.affords(state.k, failed, root_value(self.method_work)):
             return False
-        point, seen, tangent = self._repaired(*self._evaluate(x))
+        assert self.w is not None
+        point, seen, tangent = self._repaired(*self._evaluate(x), self.w)
         allowed = allowed_gap(self.problem, seen.objective, self.tol)
         missed = allowed * (self.problem.sense * (seen.objective - row.bound) / allowed)
-        assert self.w is not None
         price = self.problem.price(seen.Ax, self.problem.h.dual_point(self.scaling.dual(self.w)))
         if missed > CLOSE_GAP * allowed or price > allowed:
             return False
@@ -243,11 +243,11 @@ class Certifier:
         return EXACT_INFEASIBILITY < infeasibility <= MAX_INFEASIBILITY
 
     def _repaired(
-        self, point: Point, seen: EvaluatedPoint, tangent: Array | None
+        self, point: Point, seen: EvaluatedPoint, tangent: Array | None, w: Array
     ) -> tuple[Point, EvaluatedPoint, Array | None]:
         """Return a feasible point near this one and its images; this one if none is found."""
         if self.factor_repair is not None and self._repairable(seen.infeasibility):
-            repaired = self.factor_repair(point)
+            repaired = self.factor_repair(point, w)
             if repaired is not None:
                 return repaired, EvaluatedPoint.of(self.problem, repaired), tangent
         return point, seen, tangent
@@ -282,7 +282,7 @@ class Certifier:
         return proved
 
 
-def _factor_repair(normalised: Problem) -> FactorRepair | None:
+def _factor_repair(normalised: Problem, tol: float) -> FactorRepair | None:
     from condal.certificates.repair import FactorRepair
 
-    return FactorRepair.of(normalised)
+    return FactorRepair.of(normalised, tol)

@@ -7,19 +7,22 @@ With all vectors but r_i fixed, the augmented Lagrangian is a quadratic in r_i: 
 and its curvature is at most 2 rho sum_j |r_j|^2. On the sphere, the minimum of the quadratic with
 this gradient and a curvature L is in the direction L (r_i - centre e) - g_i from the centre.
 Without a penalty this is the mixing method, see `projection.relaxation`. Vectors that no pair joins
-are independent, so those of one colour and one number of neighbours move at once.
+are independent, so those of one colour and one number of neighbours move at once, in blocks, which
+threads may share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condal.linalg.points import Array
+from condal.linalg.threads import for_each
 from condal.linalg.work import PRODUCT_FLOPS, add_work
 from condal.methods.spheres.pairs import Group, Slots
 from condal.methods.spheres.program import VectorProgram
@@ -28,6 +31,14 @@ from condal.runtime.cancellation import check_cancelled, time_is_up
 BLOCK_NUMBERS = 2**18  # of the gathered neighbours of some vectors, which stay in the cache
 LEAST_CURVATURE = 1e-3  # of the linear term, where there is no penalty to bound it by
 PRODUCTS = 3  # of the size of a sparse product, of a sweep
+
+
+class Block(NamedTuple):
+    """Rows that move at once, their slots, and the number of the rows and of their neighbours."""
+
+    rows: slice
+    slots: slice
+    shape: tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +54,11 @@ class PairSweeps:
         slots = program.pairs.slots(most)
         return None if slots is None else cls(program, slots)
 
+    @property
+    def max_neighbours(self) -> int:
+        """The largest number of neighbours of a vector."""
+        return max((group.degree for group in self._groups()), default=0)
+
     def sorted_rows(self, R: Array) -> Array:
         """Return R in the order of the sweeps."""
         return self.slots.sorted_rows(R, R.dtype)
@@ -53,11 +69,14 @@ class PairSweeps:
 
     def products(self, R: Array) -> Array:
         """Return the inner products of the pairs, for the sorted R."""
-        out, buffer = np.empty(self.slots.arrangement.pair.size), self._buffer(R)
-        for groups in self.slots.arrangement.colours:
-            for rows, slots, shape, near in self._blocks(R, groups, buffer):
-                inner = np.matmul(near, R[rows][:, :, None])
-                out[slots] = inner.reshape(shape[0] * shape[1])
+        out, memory = np.empty(self.slots.arrangement.pair.size), threading.local()
+
+        def multiply(block: Block) -> None:
+            near = self._gathered(R, block, memory)
+            out[block.slots] = np.matmul(near, R[block.rows][:, :, None]).ravel()
+
+        for blocks in self._colours(R):
+            for_each(multiply, blocks, rows=len(R))
         return self.slots.to_pairs(out)
 
     def relax(
@@ -80,57 +99,61 @@ class PairSweeps:
         centre, penalty = dtype.type(program.centre), dtype.type(rho)
         least = LEAST_CURVATURE * np.abs(linear)
         add_work(sweeps * PRODUCTS * PRODUCT_FLOPS * neighbours.size * R.shape[1])
-        buffer = self._buffer(R)
+        colours, memory = self._colours(R), threading.local()
+
+        def move(block: Block) -> None:
+            rows, slots, shape = block
+            near, own = self._gathered(R, block, memory), R[rows]
+            p = np.matmul(near, own[:, :, None])[:, :, 0]
+            weights, cost = (array[slots].reshape(shape) for array in in_slots)
+            moved = p if exact else p - _clipped(p, weights, bounds, slots, penalty)
+            weights = weights + penalty * moved + cost
+            gradient = 2 * np.matmul(weights[:, None, :], near)[:, 0, :]
+            gradient[:, 0] += linear[rows]
+            near_squares = square[neighbours[slots]].reshape(shape)
+            squares = near_squares + 2 * centre * near[:, :, 0]
+            bent = dtype.type(2 * curvature) * penalty * squares.sum(axis=1)
+            _move(own, gradient, bent + least[rows], centre, radius[rows], omega)
+
         for _ in range(sweeps):
             check_cancelled()
-            for colour, groups in enumerate(arrangement.colours):
-                for rows, slots, shape, near in self._blocks(R, groups, buffer):
-                    own = R[rows]
-                    p = np.matmul(near, own[:, :, None])[:, :, 0]
-                    weights, cost = (array[slots].reshape(shape) for array in in_slots)
-                    moved = p if exact else p - _clipped(p, weights, bounds, slots, penalty)
-                    weights = weights + penalty * moved + cost
-                    gradient = 2 * np.matmul(weights[:, None, :], near)[:, 0, :]
-                    gradient[:, 0] += linear[rows]
-                    near_squares = square[neighbours[slots]].reshape(shape)
-                    squares = near_squares + 2 * centre * near[:, :, 0]
-                    bent = dtype.type(2 * curvature) * penalty * squares.sum(axis=1)
-                    _move(own, gradient, bent + least[rows], centre, radius[rows], omega)
+            for colour, blocks in enumerate(colours):
+                for_each(move, blocks, rows=len(R))
                 self.slots.fetch(colour, R)
             if time_is_up():
                 break
 
-    def _buffer(self, R: Array) -> Array:
-        """Return memory for the neighbours of a block of any group."""
-        sizes = (_block_rows(group, R) * group.degree for group in self._groups())
-        return np.empty(max(sizes, default=0) * R.shape[1], R.dtype)
-
     def _groups(self) -> Iterator[Group]:
         return chain.from_iterable(self.slots.arrangement.colours)
 
-    def _blocks(
-        self, R: Array, groups: Sequence[Group], buffer: Array
-    ) -> Iterator[tuple[slice, slice, tuple[int, int], Array]]:
-        """Yield rows, their slots, (the number of rows, of neighbours) and the neighbours.
+    def _colours(self, R: Array) -> list[list[Block]]:
+        """Return the blocks of each colour.
 
-        Rows without neighbours are yielded as well: they follow the linear term alone.
+        Rows without neighbours are in blocks as well: they follow the linear term alone.
         """
-        rank, neighbours = R.shape[1], self.slots.arrangement.neighbours
-        for group in groups:
-            d, step = group.degree, _block_rows(group, R)
-            for begin in range(group.rows.start, group.rows.stop, step):
-                size = min(step, group.rows.stop - begin)
-                first = group.slots.start + (begin - group.rows.start) * d
-                rows, slots = slice(begin, begin + size), slice(first, first + size * d)
-                near = buffer[: size * d * rank].reshape(size * d, rank)
-                np.take(R, neighbours[slots], axis=0, out=near, mode="clip")
-                yield rows, slots, (size, d), near.reshape(size, d, rank)
+        return [
+            list(chain.from_iterable(_blocks(group, R.shape[1]) for group in groups))
+            for groups in self.slots.arrangement.colours
+        ]
+
+    def _gathered(self, R: Array, block: Block, memory: threading.local) -> Array:
+        """Return the neighbours of the rows of a block, in memory of this thread."""
+        (size, d), rank = block.shape, R.shape[1]
+        if not hasattr(memory, "numbers") or memory.numbers.size < size * d * rank:
+            memory.numbers = np.empty(size * d * rank, R.dtype)
+        near: Array = memory.numbers[: size * d * rank].reshape(size * d, rank)
+        indices = self.slots.arrangement.neighbours[block.slots]
+        np.take(R, indices, axis=0, out=near, mode="clip")  # "raise" copies twice
+        return near.reshape(size, d, rank)
 
 
-def _block_rows(group: Group, R: Array) -> int:
-    """The number of rows of a group that are moved at once."""
-    most = max(1, BLOCK_NUMBERS // (max(group.degree, 1) * R.shape[1]))
-    return min(most, group.rows.stop - group.rows.start)
+def _blocks(group: Group, rank: int) -> Iterator[Block]:
+    """Yield the blocks of a group: what is gathered of their neighbours stays in the cache."""
+    d, step = group.degree, max(1, BLOCK_NUMBERS // (max(group.degree, 1) * rank))
+    for begin in range(group.rows.start, group.rows.stop, step):
+        size = min(step, group.rows.stop - begin)
+        first = group.slots.start + (begin - group.rows.start) * d
+        yield Block(slice(begin, begin + size), slice(first, first + size * d), (size, d))
 
 
 def _clipped(p: Array, z: Array, bounds: list[Array], slots: slice, rho: Any) -> Array:

@@ -14,6 +14,7 @@ from condal.distributed.engine import engine
 from condal.distributed.node_rows import NodeRows
 from condal.distributed.team import Team
 from condal.linalg.points import Array, Indices
+from condal.linalg.sparse import index_type
 
 
 class Exchange:
@@ -212,5 +213,7 @@ def with_halo(block: Any, team: Team) -> tuple[Any, Halo]:
     places = np.where(own, block.indices - begin, 0)
     places[~own] = end - begin + np.searchsorted(others, block.indices[~own])
     shape = (block.shape[0], end - begin + others.size)
-    renumbered = sp.csr_array((block.data, places, block.indptr), shape=shape)
+    kind = index_type(max(*shape, block.nnz))
+    indices, indptr = places.astype(kind), block.indptr.astype(kind)
+    renumbered = sp.csr_array((block.data, indices, indptr), shape=shape)
     return renumbered, Halo(np.concatenate([np.arange(begin, end), others]), block.shape[1], team)

@@ -132,7 +132,7 @@ class ShardedRows:
         if "on node" not in self._derived:
             if "indices" not in self._pattern:
                 index = self.halo.on_node.index
-                kind = index_type(self.halo.on_node.size)
+                kind = index_type(max(self.halo.on_node.size, self.own.nnz))
                 self._pattern["indices"] = index.astype(kind)[self.own.indices]
             shape = self.own.shape[0], self.halo.on_node.size
             parts = self.own.data, self._pattern["indices"], self.own.indptr

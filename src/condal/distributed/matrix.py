@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +15,9 @@ from condal.distributed.team import Team
 from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices
-from condal.linalg.sparse import index_type
+from condal.linalg.sparse import gathered_product, gathers, index_type
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.terms import DiagonalTerm, SparseTerm, Term
-
-BLOCK_ROWS = 1024  # of a product with a block of vectors at a time
 
 if TYPE_CHECKING:
     from condal.distributed.sweeps import DistributedSweeps
@@ -112,17 +109,11 @@ class ShardedRows:
 
     def __matmul__(self, v: ShardedArray) -> ShardedArray:
         """Return C v, for a vector or a block of vectors."""
-        local = v.local
-        if self.team.size == 1:
-            out = self.own @ local
-        elif local.ndim == 1:
-            out = self._on_node() @ self.halo.fetch(local)
-        else:
-            rows, out = self.halo.fetch_rows(local), np.empty(local.shape)
-            for some, inner, outer in self._split():
-                product = inner @ rows
-                product += outer @ rows
-                out[some] = product
+        entries, rows = self.own, v.local
+        if self.team.size > 1:
+            entries = self._on_node()
+            rows = self.halo.fetch(rows) if rows.ndim == 1 else self.halo.fetch_rows(rows)
+        out = gathered_product(entries, rows) if gathers(entries, rows) else entries @ rows
         if self.factor != 1.0:
             out *= self.factor
         return ShardedArray(out, self.team)
@@ -138,19 +129,6 @@ class ShardedRows:
             parts = self.own.data, self._pattern["indices"], self.own.indptr
             self._derived["on node"] = sp.csr_array(parts, shape=shape)
         return self._derived["on node"]
-
-    def _split(self) -> list[tuple[slice, Any, Any]]:
-        """Some rows at a time, their entries in the columns of this rank, and in those of others:
-        products of so few rows stay in the cache."""
-        if "split" not in self._derived:
-            entries, rows = self._on_node(), self.own.shape[0]
-            others = self.own.indices >= rows
-            inner, outer = (_selected(entries, which) for which in (~others, others))
-            cuts = pairwise([*range(0, rows, BLOCK_ROWS), rows])
-            blocks = [slice(begin, end) for begin, end in cuts]
-            self._derived["split"] = [(some, inner[some], outer[some]) for some in blocks]
-        split: list[tuple[slice, Any, Any]] = self._derived["split"]
-        return split
 
     def reordered(self) -> tuple[ShardedRows, ShardedArray] | None:
         """Return C with the rows of each rank in an order that brings neighbours together, and this
@@ -178,13 +156,6 @@ class ShardedRows:
         from condal.distributed.sweeps import DistributedSweeps
 
         return DistributedSweeps.of(self, squares)
-
-
-def _selected(entries: Any, which: Any) -> Any:
-    """A CSR array with some of the entries, in the same order."""
-    before = np.concatenate([[0], np.cumsum(which)])[entries.indptr]
-    parts = entries.data[which], entries.indices[which], before.astype(entries.indptr.dtype)
-    return sp.csr_array(parts, shape=entries.shape)
 
 
 def local_order(own: Any) -> Indices:

@@ -15,6 +15,7 @@ from condal.runtime.arguments import finite_array
 
 BLOCK_ROWS = 1024  # of a product: with some 64 columns they stay in the cache
 BLOCK_ENTRIES = 4096
+MIN_GATHERED_COLUMNS, MIN_GATHERED_NUMBERS = 16, 2**22  # of the factor of `gathered_product`
 
 
 def require_sound(a: Any, name: str) -> None:
@@ -100,6 +101,12 @@ def split_rows(begin: int, end: int, entries: Indices) -> list[slice]:
         parts.append(slice(begin, stop))
         begin = stop
     return parts
+
+
+def gathers(a: Any, v: Array) -> bool:
+    """Whether `gathered_product` pays: v is wide and larger than the cache."""
+    wide = v.ndim == 2 and v.shape[1] >= MIN_GATHERED_COLUMNS and v.dtype == np.float64
+    return wide and v.size >= MIN_GATHERED_NUMBERS and isinstance(a, sp.csr_array)
 
 
 def gathered_product(a: Any, v: Array) -> Array:

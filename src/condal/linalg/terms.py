@@ -18,12 +18,9 @@ import scipy.sparse as sp
 from condal.linalg.blocked import add_scaled_rows, block_slices, gram, gram_product
 from condal.linalg.norms import gamma
 from condal.linalg.points import Array
-from condal.linalg.sparse import diagonal_matrix, gathered_product
+from condal.linalg.sparse import diagonal_matrix, gathered_product, gathers
 from condal.linalg.threads import row_blocks, threaded_product
 from condal.linalg.triangles import lower_matmul, lower_sum, symmetrize_lower
-
-MIN_GATHERED_COLUMNS = 16  # of a product by copies of rows
-MIN_GATHERED_NUMBERS = 2**22
 
 
 class Term(ABC):
@@ -98,16 +95,10 @@ class SparseTerm(Term):
     matrix: Any
 
     def add_product(self, out: Array | None, v: Array) -> Array:
-        if self._gathers(v):
+        if gathers(self.matrix, v):
             return _onto(out, gathered_product(self.matrix, v))
         blocks = self._blocks
         return _onto(out, self.matrix @ v if blocks is None else threaded_product(blocks, v))
-
-    def _gathers(self, v: Array) -> bool:
-        """Whether copies of the rows of v pay: v is wide and larger than the cache."""
-        wide = v.ndim == 2 and v.shape[1] >= MIN_GATHERED_COLUMNS and v.dtype == np.float64
-        large = v.size >= MIN_GATHERED_NUMBERS
-        return wide and large and isinstance(self.matrix, sp.csr_array)
 
     @cached_property
     def _blocks(self) -> list[tuple[slice, Any]] | None:

@@ -126,7 +126,8 @@ def main() -> None:
     near = float(model.cost.halo.size) / model.block.shape[0]
     halo = team.sum(near) / team.size
     where: dict[str, Any] = {"halo": halo, "neighbours": 2} if "torus" in Path(graph).name else {}
-    size = Size(model.n, entries, R=R, ranks=team.size, **where)
+    shared = team.node.size == team.size
+    size = Size(model.n, entries, R=R, ranks=team.size, shared=shared, **where)
     parts = watched() if method == "lowrank" else Parts()
     measured: dict[str, float] = defaultdict(float)
     predicted: dict[str, float] = defaultdict(float)

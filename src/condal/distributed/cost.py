@@ -6,8 +6,9 @@ nearly all that its entries refer to,
 
     h = (n - r) (1 - exp(-(e - r)/n)),
 
-and in a graph with locality they are few. Everything else is passes over a rank's own rows, and
-sums over the ranks. With the figures of a `Machine`, the work takes
+and in a graph with locality they are few. Ranks of one machine read them in place, others send
+them. Everything else is passes over a rank's own rows, and sums over the ranks. With the figures of
+a `Machine`, the work takes
 
     w = max(flops / F, bytes / B + reads G) + block b + single s + fresh f + calls c  seconds,
 
@@ -41,7 +42,9 @@ SKETCH_TRAFFIC = 8  # per entry of the sketch, which is scaled and added to
 STEP_TRAFFIC = 28  # per row, by a step of the Lanczos recurrence without C v
 SWEEP_TRAFFIC = 13  # per number of R, by a sweep without its products
 EVALUATION_TRAFFIC = 14  # per number of R, by its gradient and their lengths
-KEPT_COPIES = 2.5  # new vectors per vector of a basis, whose memory is doubled when it is full
+EVALUATION_COPIES = 2  # new arrays of the size of R
+KEPT_COPIES = 4  # new vectors per vector of a basis at most: its memory doubles when it is full
+KEPT_TRAFFIC = 6  # per row, by a vector that is stored and moved when the basis grows
 # Operations of Python on arrays.
 PRODUCT_CALLS, STEP_CALLS, EVALUATION_CALLS = 15, 20, 140
 BLOCK_CALLS, BLOCK_ROWS = 8, 1000  # of a block of rows of a sweep
@@ -55,7 +58,8 @@ class Size:
 
     `halo` is how many numbers of other ranks a rank needs per row of its own, and `neighbours` how
     many ranks have them; the defaults are those of a random graph. `index` is the bytes of PETSc's
-    integers: 4, or 8 from 2^31 / 25 rows on, because it numbers the entries of a whole basis.
+    integers: 4, or 8 from 2^31 / 25 rows on, because it numbers the entries of a whole basis. All
+    ranks are on one machine, and share its memory, if `shared`.
     """
 
     n: int
@@ -66,6 +70,7 @@ class Size:
     halo: float | None = None
     neighbours: int | None = None
     index: int = 4
+    shared: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.ranks <= self.n:
@@ -97,6 +102,16 @@ class Size:
         """The number of ranks that have them."""
         most = self.ranks - 1 if self.neighbours is None else self.neighbours
         return min(most, self.ranks - 1, ceil(self.fetched))
+
+    @property
+    def received(self) -> float:
+        """The numbers of other ranks that come by messages."""
+        return 0.0 if self.shared else self.fetched
+
+    @property
+    def exchanges(self) -> int:
+        """The messages of a rank by which these come; without any, a barrier takes their place."""
+        return self.rounds if self.shared else self.partners
 
     @property
     def rounds(self) -> int:
@@ -159,7 +174,7 @@ def low_rank(
     return {
         "sweeps": sweeps * _sweep(size, columns, single),
         "evaluations": evaluations * _evaluation(size, columns),
-        "steps": steps * _step(size) + kept * Work(fresh=KEPT_COPIES * NUMBER * size.rows),
+        "steps": steps * _step(size) + kept * _kept(size),
     }
 
 
@@ -197,22 +212,22 @@ def memory(size: Size) -> dict[str, int]:
 def _product(size: Size) -> Work:
     """C v: the entries and their places, v at their places, and the result.
 
-    v is copied to where the halo is received.
+    v is copied to where the halo is received, or others read it.
     """
-    r, e, h = size.rows, size.stored, size.fetched
+    r, e, h = size.rows, size.stored, size.received
     rows = (size.index + 3 * NUMBER) * r + (2 * NUMBER * r if size.ranks > 1 else 0)
     scattered = e - r + h  # with those packed for other ranks
     moved = (NUMBER + size.index) * e + rows + 4 * NUMBER * h
-    return Work(2 * e, moved, scattered, size.partners, NUMBER * h, calls=PRODUCT_CALLS)
+    return Work(2 * e, moved, scattered, size.exchanges, NUMBER * h, calls=PRODUCT_CALLS)
 
 
 def _sweep(size: Size, columns: float, single: bool) -> Work:
     """Products of the entries off the diagonal with R, and the moves of its rows."""
-    r, h, number = size.rows, size.fetched, SINGLE if single else NUMBER
+    r, h, number = size.rows, size.received, SINGLE if single else NUMBER
     products = (size.stored - r) * columns
     return Work(
         bytes=number * columns * (SWEEP_TRAFFIC * r + 3 * h),
-        messages=COLOURS * size.partners,
+        messages=COLOURS * size.exchanges,
         sent=number * columns * h,
         block=0.0 if single else products,
         single=products if single else 0.0,
@@ -221,13 +236,14 @@ def _sweep(size: Size, columns: float, single: bool) -> Work:
 
 
 def _evaluation(size: Size, columns: float) -> Work:
-    """C R, the gradient, and the sums of its squares."""
-    r, h = size.rows, size.fetched
+    """C R, the gradient, and the sums of its squares. The gradient and its terms are new arrays."""
+    r, h = size.rows, size.received
     return Work(
         bytes=NUMBER * columns * (EVALUATION_TRAFFIC * r + 3 * h),
-        messages=size.partners + SUMS_AND_BROADCASTS * size.rounds,
+        messages=size.exchanges + SUMS_AND_BROADCASTS * size.rounds,
         sent=NUMBER * columns * h,
         block=size.stored * columns,
+        fresh=EVALUATION_COPIES * NUMBER * columns * r,
         calls=EVALUATION_CALLS,
     )
 
@@ -238,6 +254,12 @@ def _step(size: Size) -> Work:
         bytes=STEP_TRAFFIC * NUMBER * size.rows, messages=2 * size.rounds, calls=STEP_CALLS
     )
     return _product(size) + vectors
+
+
+def _kept(size: Size) -> Work:
+    """A vector that is added to a basis."""
+    numbers = NUMBER * size.rows
+    return Work(bytes=KEPT_TRAFFIC * numbers, fresh=KEPT_COPIES * numbers)
 
 
 def _orthogonalisation(size: Size, products: float) -> Work:

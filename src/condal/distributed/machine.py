@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
+from condal.linalg.sparse import gathered_product, gathers
 from condal.methods.projection.relaxation import BlocksByPrecision
 
 CALL_NUMBERS = 16  # of a vector whose operations take no time but Python's
@@ -128,7 +129,11 @@ class Machine:
         product = _mean(team, lambda: A @ v)
         moved = (NUMBER + INDEX) * A.nnz + (3 * NUMBER + INDEX) * rows
         gather = max(product - moved / memory, 0.0) / max(A.nnz - rows, 1)
-        block, single = _mean(team, lambda: A @ X), _mean(team, pull)
+
+        def multiply_block() -> None:
+            gathered_product(A, X) if gathers(A, X) else A @ X
+
+        block, single = _mean(team, multiply_block), _mean(team, pull)
         flops = 64 * 2 * CACHED_NUMBERS / _mean(team, multiply)
         each = columns * A.nnz
         fresh = _mean(team, lambda: _fill_new(BASIS * NUMBER * rows)) / (BASIS * NUMBER * rows)
@@ -149,7 +154,7 @@ class Machine:
         latency = max(waiting, team.largest(_mean(team, lambda: team.sum(1.0))))
 
         def long_step() -> None:
-            A @ X
+            multiply_block()
             team.sum(1.0)
 
         # Between messages that are further apart, the ranks drift further apart.

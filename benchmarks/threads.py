@@ -75,18 +75,18 @@ def main() -> None:
 
 def _run(case: Case, count: int) -> dict[str, Any]:
     """Run a case in its own process."""
-    os.environ[VARIABLE] = str(count)
     with tempfile.TemporaryDirectory() as folder:
         reply = Path(folder, "reply.json")
-        done = alone("benchmarks.threads", case.name, reply, timeout=PATIENCE)
+        done = alone("benchmarks.threads", case.name, count, reply, timeout=PATIENCE)
         if not reply.is_file():
             raise SystemExit(f"{case.name}: {(done.stdout + done.stderr)[-2000:]}")
         row = json.loads(reply.read_text(encoding="utf-8"))
     return {"name": case.name, "threads": count, "tol": case.tol, **row}
 
 
-def work(name: str) -> dict[str, Any]:
-    """Run one case in this process."""
+def work(name: str, count: str) -> dict[str, Any]:
+    """Run one case in this process, with so many threads."""
+    os.environ[VARIABLE] = count  # `alone` sets 1
     case = next(case for case in CASES if case.name == name)
     model = (theta if case.kind == "theta" else max_cut)(random_graph(case.n, case.degree))
     wall, cpu = time.perf_counter(), time.process_time()
@@ -126,5 +126,5 @@ def _earlier() -> dict[str, list[dict[str, Any]]]:
 
 
 if __name__ == "__main__":
-    name, reply = sys.argv[1:]
-    Path(reply).write_text(json.dumps(work(name)), encoding="utf-8")
+    name, count, reply = sys.argv[1:]
+    Path(reply).write_text(json.dumps(work(name, count)), encoding="utf-8")

@@ -32,8 +32,8 @@ Random graphs of average degree 6, solved to a proved 1e-2 by the default method
 thread. CPU time is the sum over the ranks, which wait for each other by polling; memory is that of
 the largest rank. *Load* is the load of the machine in the last minute, including the run itself: if
 it exceeds the number of ranks, other processes disturbed the run, and wall time means little.
-Without MPI, a point is moved to the constraints before the gap is proved, which takes most of the
-time at this tolerance; on ranks its infeasibility has a price within the tolerance.
+Without MPI, a point is moved to the constraints before the gap is proved, which takes more
+iterations at this tolerance; on ranks its infeasibility has a price within the tolerance.
 """.splitlines()
 SIZE, TIMES = ("n", "edges", "ranks"), ("s", "CPU s", "iterations", "products")
 ANSWER = ("objective", "bound", "gap", "price", "status")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.linalg.sparse import index_type, stored_rows
+from condal.linalg.sparse import diagonal_matrix, index_type, stored_rows
 from condal.linalg.symmetrize import symmetric
 from condal.problems import max_cut
 
@@ -37,3 +37,12 @@ def test_indices_stay_short_in_the_products_of_a_solve():
 @pytest.mark.parametrize(("largest", "kind"), [(2**31 - 1, np.int32), (2**31, np.int64)])
 def test_indices_are_long_where_short_ones_would_overflow(largest, kind):
     assert index_type(largest) is kind
+
+
+def test_a_diagonal_matrix_without_its_zeros_is_the_same_matrix():
+    """SciPy removes them in place."""
+    d = np.array([1.0, 0.0, 2.0, 0.0, 3.0])
+    matrix = diagonal_matrix(d)
+    matrix.eliminate_zeros()
+    assert matrix.nnz == 3
+    np.testing.assert_array_equal(matrix.toarray(), np.diag(d))

@@ -65,7 +65,7 @@ def summed_rows(a: Any) -> Any:
     stored = sp.csr_array(a, dtype=np.float64, copy=True)
     stored.sum_duplicates()
     kind = index_type(max(*stored.shape, stored.nnz))
-    indices, indptr = stored.indices.astype(kind), stored.indptr.astype(kind)
+    indices, indptr = (part.astype(kind, copy=False) for part in (stored.indices, stored.indptr))
     return sp.csr_array((stored.data, indices, indptr), shape=stored.shape)
 
 
@@ -76,9 +76,11 @@ def index_type(largest: int) -> Any:
 
 def diagonal_matrix(d: Any) -> Any:
     """Return Diag(d), as `scipy.sparse.diags_array` does, which SciPy 1.10 has not."""
-    d = np.asarray(d, dtype=np.float64)
-    places = np.arange(d.size + 1, dtype=index_type(d.size))
-    return sp.csr_array((d, places[:-1], places), shape=(d.size, d.size))
+    d = np.array(d, dtype=np.float64)
+    kind = index_type(d.size)
+    # Arrays of its own: SciPy's operations in place write all three.
+    indices, indptr = np.arange(d.size, dtype=kind), np.arange(d.size + 1, dtype=kind)
+    return sp.csr_array((d, indices, indptr), shape=(d.size, d.size))
 
 
 def row_entries(a: Any, rows: Indices) -> tuple[Indices, Indices]:

@@ -134,16 +134,16 @@ class Rounds:
 
     def sweep(self, k: int) -> None:
         """Sweep over the rows of R some times; cut columns now and then."""
-        assert self.sweeps is not None
-        assert self.carry.omega is not None
         function, R, carry = self._function, self._R, self.carry
+        assert self.sweeps is not None
+        assert carry.omega is not None
         before = inf if carry.drawn else residual_of(self.point)
         # The gradient of the point is as large as R, and memory is short where n is large.
         self._point = None
         R, met = self.sweeps.relaxed(
             R,
             sweeps=_likely_sweeps(carry, before),
-            omega=self.carry.omega,
+            omega=carry.omega,
             single=before > SINGLE_RESIDUAL,
             until=carry.target,
         )

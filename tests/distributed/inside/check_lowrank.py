@@ -19,6 +19,7 @@ from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.methods.projection.relaxation import Sweeps
 from condal.problems import max_cut
+from sharded_graphs import own_rows, random_weights
 
 N = 400
 LOOKS = 1e-4  # relative: what a proof gains between two looks, which rounding may move
@@ -26,15 +27,7 @@ LOOKS = 1e-4  # relative: what a proof gains between two looks, which rounding m
 
 @pytest.fixture(scope="module")
 def W():
-    rng = np.random.default_rng(2)
-    i, j = rng.integers(0, N, (2, 3 * N))
-    half = sp.csr_array((rng.random(i.size), (i, j)), shape=(N, N))
-    return sp.csr_array(half + half.T)
-
-
-def rows(team, matrix):
-    begin, end = team.range(matrix.shape[0])
-    return sp.csr_array(matrix[begin:end])
+    return random_weights(N, seed=2)
 
 
 def together(team, found):
@@ -49,7 +42,7 @@ def with_lengths(R, lengths):
 
 @pytest.fixture(scope="module")
 def result(team, W):
-    return distributed.solve(distributed.max_cut(rows(team, W), team))
+    return distributed.solve(distributed.max_cut(own_rows(team, W), team))
 
 
 def test_it_is_chosen_and_proves_what_one_process_proves(team, W, result):
@@ -82,7 +75,7 @@ def test_every_rank_has_the_same_result(team, result):
 
 def test_a_tighter_tolerance_takes_the_trust_region(team, W):
     """Sweeps end where they no longer pay: both must run on sharded factors."""
-    model = distributed.max_cut(rows(team, W), team)
+    model = distributed.max_cut(own_rows(team, W), team)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("condal.methods.lowrank.rounds.SWEEP_PATIENCE", 1)
         result = distributed.solve(model, "lowrank", tol=1e-6)
@@ -91,7 +84,7 @@ def test_a_tighter_tolerance_takes_the_trust_region(team, W):
 
 
 def test_a_cut_of_it_is_one(team, W, result):
-    cut = distributed.max_cut(rows(team, W), team).round(result, trials=2)
+    cut = distributed.max_cut(own_rows(team, W), team).round(result, trials=2)
     signs = team.agreed(cut.signs).astype(float)
     assert max_cut(W).weight(signs) == pytest.approx(cut.weight, rel=1e-12)
     assert 0.85 * result.bound <= cut.weight <= result.bound
@@ -100,7 +93,7 @@ def test_a_cut_of_it_is_one(team, W, result):
 def test_colours_are_proper_and_do_not_depend_on_the_ranks(team, W):
     graph = sp.csr_array(W - sp.diags(W.diagonal()))
     graph.eliminate_zeros()
-    own, halo = with_halo(rows(team, graph), team)
+    own, halo = with_halo(own_rows(team, graph), team)
     some = colouring(own, halo, team, most=50)
     colour = np.concatenate(team.gathered(some[: own.shape[0]]))
     np.testing.assert_array_equal(some, colour[halo.columns])
@@ -122,7 +115,7 @@ def test_sweeps_are_those_of_one_process(team, W, single, monkeypatch):
     squares = 1.0 + np.arange(N) / N
     begin, end = team.range(N)
     swept = DistributedSweeps.of(
-        ShardedRows(rows(team, W), team), ShardedArray(squares[begin:end], team)
+        ShardedRows(own_rows(team, W), team), ShardedArray(squares[begin:end], team)
     )
     alone = Sweeps.of(Symmetric(N, sparse=(W,)), squares)
     R = with_lengths(normals(team, N, seed=[3], columns=30), np.sqrt(squares[begin:end]))
@@ -141,7 +134,7 @@ def test_a_sweep_moves_each_row_to_its_best(team, W, monkeypatch):
     monkeypatch.setattr(sweeps, "MIN_COLOUR_ENTRIES", 1)
     begin, end = team.range(N)
     ones = ShardedArray(np.ones(end - begin), team)
-    swept = DistributedSweeps.of(ShardedRows(rows(team, W), team), ones)
+    swept = DistributedSweeps.of(ShardedRows(own_rows(team, W), team), ones)
     R = with_lengths(normals(team, N, seed=[4], columns=5), ones.local)
     found = together(team, swept.relaxed(R, sweeps=1, omega=1.0, single=False)[0])
     last = swept.order[swept.colours[-1].rows] + begin
@@ -151,11 +144,11 @@ def test_a_sweep_moves_each_row_to_its_best(team, W, monkeypatch):
 
 
 def test_a_checkpoint_is_resumed_on_fewer_ranks(team, fewer, W, shared, result):
-    path, model = shared / "run", distributed.max_cut(rows(team, W), team)
+    path, model = shared / "run", distributed.max_cut(own_rows(team, W), team)
     begun = distributed.solve(model, max_iters=3, checkpoint=path)
     assert begun.status is condal.Status.MAX_ITERS
     if fewer is not None:
-        resumed = distributed.resume(path, distributed.max_cut(rows(fewer, W), fewer))
+        resumed = distributed.resume(path, distributed.max_cut(own_rows(fewer, W), fewer))
         assert resumed.status is condal.Status.SOLVED
         assert resumed.objective == pytest.approx(result.objective, rel=1e-8)
         assert resumed.bound == pytest.approx(result.bound, rel=LOOKS)
@@ -164,7 +157,7 @@ def test_a_checkpoint_is_resumed_on_fewer_ranks(team, fewer, W, shared, result):
 
 
 def test_an_error_on_one_rank_reaches_all(team, W):
-    model = distributed.max_cut(rows(team, W), team)
+    model = distributed.max_cut(own_rows(team, W), team)
 
     def failing(row):
         raise ValueError(f"of rank {team.rank}")

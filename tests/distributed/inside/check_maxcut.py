@@ -15,6 +15,7 @@ from condal.errors import ProblemError
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.points import LowRank
 from condal.problems import max_cut
+from sharded_graphs import own_rows
 
 N = 150
 
@@ -26,14 +27,9 @@ def W():
     return sp.csr_array(half + half.T)
 
 
-def rows(team, matrix):
-    begin, end = team.range(matrix.shape[0])
-    return sp.csr_array(matrix[begin:end])
-
-
 @pytest.fixture(scope="module")
 def solved(team, W):
-    model = distributed.max_cut(rows(team, W), team)
+    model = distributed.max_cut(own_rows(team, W), team)
     return model, distributed.solve(model, "cgal", tol=3e-2, R=20)
 
 
@@ -75,7 +71,7 @@ def test_a_cut_weighs_what_it_says_and_no_flip_gains(team, W, solved):
 
 def test_the_first_iterations_are_those_of_one_rank(team, W):
     """Later ones are, too, but for rounding, which grows from one to the next."""
-    model = distributed.max_cut(rows(team, W), team)
+    model = distributed.max_cut(own_rows(team, W), team)
     result = distributed.solve(model, "cgal", R=5, max_iters=12)
     comm = team.comm.Split(team.rank)
     alone = distributed.Team(comm)
@@ -96,7 +92,9 @@ def test_so_they_are_where_eigenvalues_are_equal(team, blocks):
     comm = team.comm.Split(team.rank)
     alone = distributed.Team(comm)
     result, single = (
-        distributed.solve(distributed.max_cut(rows(some, W), some), "cgal", tol=1e-9, max_iters=3)
+        distributed.solve(
+            distributed.max_cut(own_rows(some, W), some), "cgal", tol=1e-9, max_iters=3
+        )
         for some in (team, alone)
     )
     y = np.concatenate(team.gathered(result.y.local))
@@ -109,13 +107,13 @@ def test_ranks_that_round_otherwise_prove_the_same(method, team, W, monkeypatch)
     if team.rank == 1:
         true = Recurrence.ends
         monkeypatch.setattr(Recurrence, "ends", lambda run: tuple(1.1 * end for end in true(run)))
-    result = distributed.solve(distributed.max_cut(rows(team, W), team), method, max_iters=5)
+    result = distributed.solve(distributed.max_cut(own_rows(team, W), team), method, max_iters=5)
     assert len(set(team.gathered((result.bound, result.certificate.how)))) == 1
 
 
 def test_an_interrupt_of_ones_own_on_one_rank_does_not_leave_the_others_waiting(team, W):
     """Which is what a handler of a signal may raise; no rank goes on alone."""
-    model = distributed.max_cut(rows(team, W), team)
+    model = distributed.max_cut(own_rows(team, W), team)
     true = type(model.cost).__matmul__
 
     def interrupted(rows, v):
@@ -145,7 +143,7 @@ class Interrupting:
 
 @pytest.mark.parametrize("method", ["cgal", "lowrank"])
 def test_limits_and_callbacks_are_those_of_the_first(method, team, W):
-    model = distributed.max_cut(rows(team, W), team)
+    model = distributed.max_cut(own_rows(team, W), team)
     stopped = distributed.solve(
         model, method, tol=1e-9, callback=lambda row: team.rank == 0 and row.k == 3
     )
@@ -166,7 +164,7 @@ def test_limits_and_callbacks_are_those_of_the_first(method, team, W):
 
 
 def test_a_checkpoint_on_one_rank_alone_is_refused_by_all(team, W, shared):
-    model = distributed.max_cut(rows(team, W), team)
+    model = distributed.max_cut(own_rows(team, W), team)
     for other in (None, shared / "other"):
         with pytest.raises(ProblemError, match=r"the ranks differ in what they were asked.*check"):
             distributed.solve(model, checkpoint=shared / "run" if team.rank == 0 else other)
@@ -175,7 +173,7 @@ def test_a_checkpoint_on_one_rank_alone_is_refused_by_all(team, W, shared):
 
 @pytest.mark.parametrize("option", ["tol", "R", "seed", "max_iters"])
 def test_other_options_on_one_rank_are_refused_by_all(team, W, option):
-    model = distributed.max_cut(rows(team, W), team)
+    model = distributed.max_cut(own_rows(team, W), team)
     options = {"tol": 0.1, "R": 5, "seed": 1, "max_iters": 3}
     options[option] *= 1 + (team.rank == 1)
     with pytest.raises(ProblemError, match=f"the ranks differ in what they were asked.*{option}"):
@@ -185,21 +183,21 @@ def test_other_options_on_one_rank_are_refused_by_all(team, W, option):
 def test_rows_of_another_graph_are_refused_by_all(team, W):
     other = sp.csr_array(2.0 * W) if team.rank == 1 else W
     with pytest.raises(ProblemError, match="the rows of the ranks do not form a symmetric W"):
-        distributed.max_cut(rows(team, other), team)
+        distributed.max_cut(own_rows(team, other), team)
 
 
 def test_bad_rows_are_refused_by_all(team, W):
     begin, end = team.range(N)
     with pytest.raises(ProblemError, match=f"rank 1 owns the rows .* of {N}; got {N} rows"):
-        distributed.max_cut(W if team.rank == 1 else rows(team, W), team)
-    bad = rows(team, W).copy()
+        distributed.max_cut(W if team.rank == 1 else own_rows(team, W), team)
+    bad = own_rows(team, W).copy()
     bad.data[0] = np.nan if team.rank == 1 else bad.data[0]
     with pytest.raises(ProblemError, match="hold NaN or infinity"):
         distributed.max_cut(bad, team)
     with pytest.raises(ProblemError, match="must be a SciPy sparse array; got ndarray"):
         distributed.max_cut(np.ones((end - begin, N)), team)
     with pytest.raises(ProblemError, match="has no edges"):
-        distributed.max_cut(rows(team, sp.csr_array((N, N))), team)
+        distributed.max_cut(own_rows(team, sp.csr_array((N, N))), team)
 
 
 def test_problems_of_one_process_are_sent_to_condal_solve(team, W):

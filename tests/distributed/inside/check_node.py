@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from condal import distributed
 from condal.distributed import sweeps
@@ -22,6 +21,7 @@ from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.shared_memory import shared_memory
 from condal.distributed.sweeps import DistributedSweeps
 from condal.distributed.team import Team
+from sharded_graphs import own_rows, random_weights
 
 N, COLUMNS = 300, 16
 # The machine of each rank: all on one, two and two, or the first alone. The ranks of one need not
@@ -31,15 +31,12 @@ MACHINES = {"one": lambda _: 0, "halves": lambda r: r // 2, "odd": lambda r: r %
 
 @pytest.fixture(scope="module")
 def W():
-    rng = np.random.default_rng(5)
-    i, j = rng.integers(0, N, (2, 3 * N))
-    half = sp.csr_array((rng.random(i.size), (i, j)), shape=(N, N))
-    return sp.csr_array(half + half.T)
+    return random_weights(N, seed=5)
 
 
 @pytest.fixture
 def alone(team):
-    """The same ranks, each of them on a machine of its own."""
+    """The same ranks, as if each had a machine to itself."""
     ranks = Team(team.comm)
     ranks.node = Team(engine().MPI.COMM_SELF)
     return ranks
@@ -47,17 +44,12 @@ def alone(team):
 
 @pytest.fixture(params=MACHINES)
 def machines(request, team):
-    """The same ranks on some machines."""
+    """The same ranks, spread over simulated machines."""
     ranks = Team(team.comm)
     comm = team.comm.Split(int(MACHINES[request.param](team.rank)))
     ranks.node = Team(comm)
     yield ranks
     comm.Free()
-
-
-def rows_of(team, matrix):
-    begin, end = team.range(N)
-    return sp.csr_array(matrix[begin:end])
 
 
 def unit_rows(team):
@@ -68,7 +60,7 @@ def unit_rows(team):
 def sweeps_of(team, W):
     begin, end = team.range(N)
     squares = ShardedArray(np.ones(end - begin), team)
-    return DistributedSweeps.of(ShardedRows(rows_of(team, W), team), squares)
+    return DistributedSweeps.of(ShardedRows(own_rows(team, W), team), squares)
 
 
 def shared_files():
@@ -84,7 +76,7 @@ def test_the_ranks_of_this_machine_share_memory(team):
 
 
 def test_rows_are_where_their_owners_store_them(machines, W):
-    halo = ShardedRows(rows_of(machines, W), machines).halo
+    halo = ShardedRows(own_rows(machines, W), machines).halo
     begin, end = machines.range(N)
     order = np.random.default_rng(machines.rank).permutation(end - begin)
     for places in (None, order):
@@ -100,7 +92,7 @@ def test_rows_are_where_their_owners_store_them(machines, W):
 
 
 def test_only_rows_of_other_machines_are_copied(machines, W):
-    halo = ShardedRows(rows_of(machines, W), machines).halo
+    halo = ShardedRows(own_rows(machines, W), machines).halo
     mates = machines.node.gathered(machines.range(N))
     near = sum(int(((halo.columns >= a) & (halo.columns < b)).sum()) for a, b in mates)
     assert halo.on_node.columns.size == halo.columns.size - near
@@ -108,13 +100,13 @@ def test_only_rows_of_other_machines_are_copied(machines, W):
 
 def test_products_have_the_bits_of_messages(machines, alone, W):
     v, R = normals(alone, N, seed=[1]), normals(alone, N, seed=[2], columns=COLUMNS)
-    C, wanted = (2.0 * ShardedRows(rows_of(t, W), t) for t in (machines, alone))
+    C, wanted = (2.0 * ShardedRows(own_rows(t, W), t) for t in (machines, alone))
     for factor in (v, R, v * v, R * R, R[:, :0]):
         np.testing.assert_array_equal((C @ factor).local, (wanted @ factor).local)
 
 
 def test_a_fetched_vector_outlives_the_next(machines, W):
-    C = ShardedRows(rows_of(machines, W), machines)
+    C = ShardedRows(own_rows(machines, W), machines)
     begin, end = machines.range(N)
     first, second = (C.halo.fetch(np.full(end - begin, value)) for value in (1.0, 2.0))
     index = C.halo.on_node.index if machines.size > 1 else slice(None)
@@ -138,7 +130,7 @@ def test_sweeps_have_the_bits_of_messages(machines, alone, W, single, monkeypatc
 def test_solves_have_the_bits_of_messages(machines, alone, W, monkeypatch):
     monkeypatch.setattr(sweeps, "MIN_COLOUR_ENTRIES", 1)
     result, wanted = (
-        distributed.solve(distributed.max_cut(rows_of(ranks, W), ranks), "lowrank", tol=1e-4)
+        distributed.solve(distributed.max_cut(own_rows(ranks, W), ranks), "lowrank", tol=1e-4)
         for ranks in (machines, alone)
     )
     assert (result.objective, result.bound) == (wanted.objective, wanted.bound)
@@ -158,7 +150,7 @@ def test_ranks_whose_files_are_limited_exchange_messages(team, W, caplog):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert ("files are limited to 1048576 bytes" in caplog.text) == (team.size > 1)
     v = normals(team, N, seed=[1])
-    C, wanted = (ShardedRows(rows_of(t, W), t) for t in (ranks, team))
+    C, wanted = (ShardedRows(own_rows(t, W), t) for t in (ranks, team))
     np.testing.assert_array_equal((C @ v).local, (wanted @ v).local)
 
 

@@ -19,6 +19,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries
 from condal.problems import theta
 from condal.problems.graphs import edges
+from sharded_graphs import own_rows
 
 N = 120
 
@@ -33,11 +34,6 @@ def W():
     return W
 
 
-def rows(team, matrix):
-    begin, end = team.range(matrix.shape[0])
-    return sp.csr_array(matrix[begin:end])
-
-
 def own(team, array):
     begin, end = team.range(len(array))
     return ShardedArray(array[begin:end].copy(), team)
@@ -49,7 +45,7 @@ def together(team, found):
 
 @pytest.fixture(scope="module")
 def result(team, W):
-    return distributed.solve(distributed.theta(rows(team, W), team))
+    return distributed.solve(distributed.theta(own_rows(team, W), team))
 
 
 def certified(team, W, result):
@@ -60,7 +56,7 @@ def certified(team, W, result):
 
 @pytest.fixture(scope="module")
 def by_cgal(team, W):
-    return distributed.solve(distributed.theta(rows(team, W), team), "cgal-ls")
+    return distributed.solve(distributed.theta(own_rows(team, W), team), "cgal-ls")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +80,7 @@ def test_theta_of_a_paley_graph_is_the_root_of_its_size(team):
     squares = np.unique(np.arange(1, n) ** 2 % n)
     i, j = np.repeat(np.arange(n), squares.size), np.tile(squares, n)
     W = sp.csr_array((np.ones(i.size), (i, (i + j) % n)), shape=(n, n))
-    result = distributed.solve(distributed.theta(rows(team, W), team), "spheres", tol=1e-5)
+    result = distributed.solve(distributed.theta(own_rows(team, W), team), "spheres", tol=1e-5)
     assert result.status is condal.Status.SOLVED
     assert np.sqrt(n) - 1e-9 <= result.bound <= np.sqrt(n) * (1 + 2e-5)
     assert result.objective == pytest.approx(np.sqrt(n), rel=1e-5)
@@ -102,7 +98,7 @@ def test_solved_by_cgal_means_proved(team, W, by_cgal, best):
 
 
 def test_the_first_iterations_of_cgal_are_those_of_one_rank(team, W):
-    model = distributed.theta(rows(team, W), team)
+    model = distributed.theta(own_rows(team, W), team)
     comm = team.comm.Split(team.rank)
     alone = distributed.theta(W, distributed.Team(comm))
     options = {"method": "cgal-ls", "R": 8, "max_iters": 8}
@@ -133,11 +129,11 @@ def test_every_rank_has_the_same_result(team, result):
 
 
 def test_a_checkpoint_is_resumed_on_fewer_ranks(team, fewer, W, shared, result):
-    path, model = shared / "run", distributed.theta(rows(team, W), team)
+    path, model = shared / "run", distributed.theta(own_rows(team, W), team)
     begun = distributed.solve(model, max_iters=5, checkpoint=path)
     assert begun.status is condal.Status.MAX_ITERS
     if fewer is not None:
-        resumed = distributed.resume(path, distributed.theta(rows(fewer, W), fewer))
+        resumed = distributed.resume(path, distributed.theta(own_rows(fewer, W), fewer))
         assert resumed.status is condal.Status.SOLVED
         assert resumed.objective == pytest.approx(result.objective, rel=1e-6)
         assert resumed.bound == pytest.approx(result.bound, rel=1e-4)
@@ -146,13 +142,13 @@ def test_a_checkpoint_is_resumed_on_fewer_ranks(team, fewer, W, shared, result):
 
 
 def test_spheres_are_refused_for_another_problem(team, W):
-    model = distributed.max_cut(rows(team, W), team)
+    model = distributed.max_cut(own_rows(team, W), team)
     with pytest.raises(ProblemError, match="on ranks is for theta; got 'max-cut'"):
         distributed.solve(model, "spheres")
 
 
 def test_a_stable_set_is_one_and_maximal(team, W, result):
-    found = distributed.theta(rows(team, W), team).round(result, trials=3)
+    found = distributed.theta(own_rows(team, W), team).round(result, trials=3)
     vertices = team.agreed(found.vertices)
     assert found.size == len(vertices) <= result.bound
     assert theta(W).is_stable(vertices)
@@ -168,7 +164,7 @@ def test_the_entries_and_their_adjoint(team, W):
     W = sp.csr_array(W - sp.diags(W.diagonal()))
     W.eliminate_zeros()
     whole = Entries(N, *edges(W))
-    kept = Edges.of(rows(team, W), team)
+    kept = Edges.of(own_rows(team, W), team)
     assert kept.count == whole.size
     factors = 1.0 + rng.random(whole.size)
     A, x = DistributedEntries(N, own(team, factors), kept), LowRank(own(team, U), weights)
@@ -192,7 +188,7 @@ def test_the_matrix_of_ones(team):
 
 
 def test_rows_of_a_graph_that_is_not_symmetric_are_refused_by_all(team, W):
-    block = rows(team, W).tolil()
+    block = own_rows(team, W).tolil()
     if team.rank == team.size - 1:
         block[0, 0 if team.size > 1 else N - 1] = 1.0 - block[0, 0 if team.size > 1 else N - 1]
     with pytest.raises(ProblemError, match="do not form a symmetric W") as caught:
@@ -201,6 +197,6 @@ def test_rows_of_a_graph_that_is_not_symmetric_are_refused_by_all(team, W):
 
 
 def test_a_graph_without_edges_is_refused(team):
-    nothing = rows(team, sp.csr_array((N, N)))
+    nothing = own_rows(team, sp.csr_array((N, N)))
     with pytest.raises(ProblemError, match="the graph has no edges: theta is the number of"):
         distributed.theta(nothing, team)

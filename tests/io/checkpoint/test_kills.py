@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
+from killing import needs_fork
 from soak.kills import VICTIMS, trial
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@needs_fork
 @pytest.mark.parametrize("name", VICTIMS)
 @pytest.mark.parametrize("seed", [1])
 def test_a_solve_that_is_killed_goes_on_and_is_never_wrong(name, seed):

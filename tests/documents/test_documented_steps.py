@@ -10,6 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 import warnings
 
@@ -210,3 +211,35 @@ def test_the_readme_means_what_it_says(monkeypatch, tmp_path):
     assert names["cut"].weight == model.weight(names["cut"].signs)
     assert names["clustering"].labels.size == len(names["points"])
     assert names["result"].status.name == "SOLVED"
+
+
+def test_the_readme_shows_the_commands_of_many_machines_that_run():
+    """tests/distributed/test_documented_ranks.py runs those of docs/distributed.md."""
+
+    def on_ranks(page):
+        lines = [line for step in steps(page) if step.language == "sh" for line in step.commands]
+        converted = [line for line in lines if line.startswith("condal convert")]
+        return converted[:1] + [line for line in lines if line.startswith("mpirun")]
+
+    assert on_ranks("README.md") == on_ranks("docs/distributed.md")[:3]
+
+
+def test_the_tutorial_installs_what_its_blocks_import():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras, needed = project["optional-dependencies"], set()
+    for step in steps("docs/tutorial.md"):
+        if step.language == "python":
+            nodes = ast.walk(ast.parse(step.text))
+            needed |= {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
+    pip = next(
+        shlex.split(line)
+        for step in steps("docs/tutorial.md")
+        if step.language == "sh"
+        for line in step.commands
+        if line.startswith("pip install")
+    )
+    (chosen,) = re.fullmatch(r"\.\[([\w,]+)\]", pip[2]).groups()
+    wanted = [*project["dependencies"], *pip[3:]]
+    wanted += [text for name in chosen.split(",") for text in extras[name]]
+    installed = {re.match(r"\w+", text)[0] for text in wanted} | {"condal"}
+    assert {name.partition(".")[0] for name in needed} - sys.stdlib_module_names <= installed

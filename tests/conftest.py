@@ -1,4 +1,5 @@
-"""One thread for BLAS, set before NumPy is imported, Hypothesis, the marker `fast`, permissions."""
+"""One thread for BLAS, set before NumPy is imported, Hypothesis, the marker `fast`, permissions,
+and the system's entropy."""
 
 from __future__ import annotations
 
@@ -35,6 +36,20 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Keep gzip bytes out of test names: they contain the time, and workers must agree."""
     return argname if isinstance(val, bytes) and val.startswith(b"\x1f\x8b") else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def known_entropy() -> Iterator[None]:
+    """Let a seed that would be drawn be 0, so that tests have the same numbers in every run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("condal.runtime.entropy.urandom", bytes)
+        yield
+
+
+@pytest.fixture
+def system_entropy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw such seeds as a user's solve does."""
+    monkeypatch.setattr("condal.runtime.entropy.urandom", os.urandom)
 
 
 @pytest.fixture

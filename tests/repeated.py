@@ -24,6 +24,7 @@ import condal
 from condal import eigen, problems, storage
 from condal.problem import Problem
 from condal.problems.conic import conic_model
+from condal.runtime import entropy
 from conic_programs import cone_program, level_program, several_blocks, slack_program
 from known import planted_sdp, random_graph, torus
 from method_cases import CASES
@@ -297,4 +298,5 @@ def in_turn() -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    entropy.urandom = bytes  # as in tests/conftest.py
     print(json.dumps(digests(sys.argv[1:] or SOLVES)))

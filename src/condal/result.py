@@ -124,6 +124,8 @@ class Result:
         :math:`\min_X \langle A'd, \cdot \rangle > \sup_K \langle d, \cdot \rangle`.
     tol : float, optional
         The tolerance that was asked for.
+    seed : int, optional
+        The seed of the solve: with ``seed=result.seed`` a solve has the same random numbers.
     reconstruction : Reconstruction, optional
         How accurate an x is that was stored as a sketch; None for one that was stored whole.
     tangent : array, optional
@@ -151,6 +153,7 @@ class Result:
     oracle_cpu_seconds: float = 0.0
     cpu_seconds: float = 0.0
     tol: float | None = None
+    seed: int | None = None
     separator: Array | None = None
     reconstruction: Reconstruction | None = None
     tangent: Array | None = None

@@ -185,6 +185,7 @@ def _probabilistic():
     return eigenvalue_bounds.Plan("probabilistic", 0.0)
 
 
+@pytest.mark.usefixtures("system_entropy")
 def test_the_start_of_a_proof_of_a_strangers_dual_comes_from_the_systems_entropy(monkeypatch):
     seeds = seeds_of_proofs(monkeypatch)
     model = condal.problems.max_cut(random_graph(40, 4.0, seed=3))

@@ -1,9 +1,9 @@
 """The ledger of proofs: what was proved in a solve, and by which proof.
 
-Each proof has a number, which fixes its random start and its share of the failure probability. All
-proofs of a solve together fail with at most the probability that is allowed for one, as the result
-is chosen among them. A proof of a given number always gives the same bits, so a claim in a
-checkpoint is proved again rather than believed.
+Each proof has a number, which fixes its random start, given the seed, and its share of the failure
+probability. All proofs of a solve together fail with at most the probability that is allowed for
+one, as the result is chosen among them. A claim in a checkpoint is proved again rather than
+believed, by the seed of the process that reads it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from condal.certificates.certificate import (
     lower_bound,
 )
 from condal.certificates.tolerance import solves
+from condal.errors import FormatError
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
@@ -38,8 +39,11 @@ if TYPE_CHECKING:
 
 GAP_SLACK = 0.04  # of the gap: what a proof may lose
 SEED_STRIDE = 1_000_003  # between the seeds of two proofs
+MAX_OFFSET = 2**32  # of the seed, after a warm start
+MAX_PROOFS = 2**40  # of a solve: more would not be done in a lifetime
 
 ProofKey: TypeAlias = tuple[float, float, int]  # the gap, the bound that is enough, the number
+UNTRIED: ProofKey = (0.0, inf, 0)
 _Proved = TypeVar("_Proved", Certificate, Proof)
 
 
@@ -65,7 +69,7 @@ class ProofLedger:
     """Proves certificates and separations of a problem, and keeps the best certified point."""
 
     checkpoint_fields = (
-        "seed",
+        "seed_offset",
         "count",
         "seconds",
         "failed_work",
@@ -78,8 +82,9 @@ class ProofLedger:
     def __init__(self, problem: Problem, tol: float, seed: int) -> None:
         self.problem, self.tol, self.seed = problem, tol, seed
         self.deadline = Deadline()  # of the proofs, beside that of the solve
+        self.seed_offset = 0  # of a warm start: its proofs must not have the same random numbers
         self.count = 0
-        self.last: ProofKey = (0.0, inf, 0)  # of the last certificate, proved or given up,
+        self.last = UNTRIED  # of the last certificate, proved or given up,
         self.seconds = 0.0  # and how long its proof took
         self.failed_work = 0.0  # of the proofs that did not solve
         self.refuting: Array | None = None  # vectors that it gave, if it refuted its bound
@@ -97,11 +102,14 @@ class ProofLedger:
         """Restore a ledger from a checkpoint, and prove its claims again."""
         for name in self.checkpoint_fields:
             setattr(self, name, memory[name])
+        self.count = _whole(self.count, 0, MAX_PROOFS)
+        self.seed_offset = _whole(self.seed_offset, 0, MAX_OFFSET)
         if self.certified is not None:
             self.certified = self.proved_again(self.certified)
         if self.separation is not None:
             old = self.separation
-            self.separation = self._separation(old.normal, old.slack, old.number)
+            number = _whole(old.number, 1, self.count)
+            self.separation = self._separation(old.normal, old.slack, number)
 
     @property
     def error(self) -> float:
@@ -221,12 +229,13 @@ class ProofLedger:
 
     def proved_again(self, point: CertifiedPoint) -> CertifiedPoint:
         """Return the point with a certificate that is proved now; without one, if it cannot be."""
-        if point.x is None or point.proof is None:
+        if point.x is None or point.proof is None or point.proof == UNTRIED:
             how, bound = point.certificate.how, -self.problem.sense * inf
             return replace(point, certificate=Certificate(nan, bound, inf, how), proof=None)
-        seen = EvaluatedPoint.of(self.problem, point.x)
-        certificate, proof = self._certificate(seen, point.y, point.proof, point.tangent)
-        return replace(point, certificate=certificate, minimum=proof.value)
+        seen, (gap, enough, number) = EvaluatedPoint.of(self.problem, point.x), point.proof
+        key = gap, enough, _whole(number, 1, self.count)
+        certificate, proof = self._certificate(seen, point.y, key, point.tangent)
+        return replace(point, certificate=certificate, proof=key, minimum=proof.value)
 
     def last_or_unproved(self, x: Point | None) -> CertifiedPoint:
         """Return the best certified point; else x, of which nothing is known."""
@@ -265,13 +274,27 @@ class ProofLedger:
         return self.count
 
     def _seed(self, number: int) -> int:
-        return self.seed + SEED_STRIDE * number
+        return self.seed + self.seed_offset + SEED_STRIDE * number
 
 
 def _share(number: int) -> float:
-    """Return the failure probability of a proof; the shares of all proofs sum to less than the
-    total."""
-    return DEFAULT_FAILURE / (2 * number**2)
+    """Return the failure probability of a proof.
+
+    The shares of all proofs sum to less than the total: those of the numbers from 2 to 0.17 of it,
+    and the claims of a checkpoint, which are at most three and may all have the number 1, to 0.75.
+    """
+    return DEFAULT_FAILURE / (4 * number**2)
+
+
+def _whole(number: Any, least: int, most: int) -> int:
+    """Return a number of a checkpoint as an int, which cannot overflow; FormatError if it is none,
+    or not between these."""
+    if isinstance(number, int | np.integer) and least <= int(number) <= most:
+        return int(number)
+    raise FormatError(
+        f"the checkpoint counts its proofs by {number!r:.40}, which is not between {least} and "
+        f"{most}: it was changed; start a new solve"
+    )
 
 
 def _as_chosen(proved: _Proved) -> _Proved:

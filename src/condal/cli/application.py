@@ -109,7 +109,7 @@ class Application:
 def rounded(model: Any, result: Result, chosen: Chosen) -> Any:
     """Round the result --trials times, or while there is time, and return the best answer."""
     limit: TimeLimit = chosen["limit"]
-    options = {"trials": chosen["trials"], "seed": chosen["seed"]}
+    options = {"trials": chosen["trials"], "seed": chosen["seed"] or 0}
     return model.round(result, **options, max_seconds=limit.max_seconds)
 
 

@@ -34,6 +34,12 @@ SOLVE_KEY = "solve"  # in a checkpoint's options: how the command line made the 
 )
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N more iterations.")
 @click.option("--max-seconds", type=float, metavar="S", help="Stop after S more seconds.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="The seed of randomised proofs; that of the solve gives the same bits. Default: a new one.",
+)
 @output_options
 @click.pass_context
 def resume(
@@ -44,6 +50,7 @@ def resume(
     tol: float | None,
     max_iters: int | None,
     max_seconds: float | None,
+    seed: int | None,
     outputs: Outputs,
 ) -> None:
     """Resume a solve from the checkpoint FILE.
@@ -85,6 +92,7 @@ def resume(
             tol=tol,
             max_iters=max_iters,
             max_seconds=limit.share(1 - ANSWER_SHARE).max_seconds,
+            seed=seed,
             **callbacks,
         )
 

@@ -125,10 +125,10 @@ class Solve(ApplicationCommand):
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
-    default=0,
+    default=None,
     metavar="N",
     help="The seed of all random numbers; the same seed gives the same answer, unless a time limit "
-    "stops the solve.",
+    "stops the solve. By default randomised proofs begin at random.",
 )
 @click.option(
     "--max-memory",
@@ -162,7 +162,7 @@ def solve(
     max_iters: int | None,
     max_seconds: float | None,
     storage: str,
-    seed: int,
+    seed: int | None,
     max_memory: str | None,
     checkpoint: str | None,
     warm_start: str | None,
@@ -243,7 +243,7 @@ def solve_model(
     aim = Stop(tol, settings["max_iters"], settings["max_seconds"]).aim
     plan: Plan | Method | None = method
     storage = memory.build_storage(
-        settings["storage"], model.problem, application.noun, settings["seed"]
+        settings["storage"], model.problem, application.noun, settings["seed"] or 0
     )
     if say is not None:
         plan = make_plan(model.problem, method, storage, tol=aim, max_memory=max_memory)

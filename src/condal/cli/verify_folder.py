@@ -130,7 +130,7 @@ def _application(
     saved: Saved, result: str, kind: str | None, own: dict[str, Any]
 ) -> tuple[Application, Chosen]:
     """Return the application and its options: those of the result, or those that were typed."""
-    path, seed = str(Path(result) / RECORD), saved.settings.get("seed", 0)
+    path, seed = str(Path(result) / RECORD), saved.settings.get("seed") or 0
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise FormatError(
             f"settings: the seed is {seed!r:.20}, not a non-negative integer", path=path

@@ -27,13 +27,14 @@ class Options:
     max_iters: int | None = 5_000
     max_seconds: float | None = None
     method: Method | str | None = None
-    seed: int = 0
+    seed: int | None = None
     warm_start: bool = field(default=False, compare=False)  # CVXPY passes it with each solve
 
     def __post_init__(self) -> None:
         Stop(self.tol, self.max_iters, self.max_seconds)
         require_positive(self.tol, "tol")  # 0 is for runs to a limit, and CVXPY wants an answer
-        require_whole(self.seed, "seed", least=0)
+        if self.seed is not None:
+            require_whole(self.seed, "seed", least=0)
         if self.trace_bound is not None:
             require_positive(self.trace_bound, "trace_bound")
 

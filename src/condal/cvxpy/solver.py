@@ -61,7 +61,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
     method : Method or str, optional
         A method record such as `condal.CGAL()`, or its name, "cgal"; chosen by default.
     seed : int, optional
-        The seed of the random generator.
+        The seed of randomised proofs; by default it is drawn from the system's entropy.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         max_iters: int | None = Options.max_iters,
         max_seconds: float | None = None,
         method: Method | str | None = None,
-        seed: int = 0,
+        seed: int | None = None,
     ) -> None:
         super().__init__()
         self.options = Options(tol, trace_bound, max_iters, max_seconds, method, seed)

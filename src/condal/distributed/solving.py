@@ -28,8 +28,9 @@ from condal.methods.registry import method_of
 from condal.methods.spheres.method import SphereSweeps
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import require_whole, seed_of
 from condal.runtime.cancellation import Stopper
+from condal.runtime.consensus import root_value
 from condal.runtime.time_limit import TimeLimit
 from condal.storage.whole import Factor
 from condal.types import Storage
@@ -44,7 +45,7 @@ def solve(
     tol: float | None = None,
     max_iters: int | None = None,
     max_seconds: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     callback: Callback | None = None,
     stopper: Stopper | None = None,
     checkpoint: PathLike | Checkpoint | None = None,
@@ -72,8 +73,9 @@ def solve(
         LowRankCGAL and SphereSweeps, 1e-1 for max-cut by CGAL and 1e-2 for others.
     max_iters, max_seconds : int, float, optional
         Limits. The clock of the first rank counts.
-    seed : int
-        The seed of the sketch and of probabilistic proofs.
+    seed : int, optional
+        The seed of the sketch and of probabilistic proofs; by default it is drawn from the
+        system's entropy.
     callback, stopper : callable, Stopper, optional
         As in `condal.solve`; those of the first rank count.
     checkpoint : path or Checkpoint, optional
@@ -94,14 +96,16 @@ def solve(
         chosen, tol = chosen_method(whole, given, tol)
         R = default_rank(whole) if R is None else R
         stop, limit = Stop(tol, max_iters, max_seconds), TimeLimit(max_seconds)
-        require_whole(seed, "seed", least=0)
+        if seed is not None:
+            require_whole(seed, "seed", least=0)
         require_whole(R, "R")
         asked = {"R": R, "tol": tol, "max_iters": max_iters, "seed": seed, "method": repr(chosen)}
         asked["checkpoint"] = _path_of(checkpoint)
         team.require_alike()
         team.require_same({**asked, **_sizes(whole)}, "what they were asked to do")
+        seed = root_value(seed_of(seed))
         file, held = (checkpoint, every_seconds), (chosen, None)
-        options = {"tol": float(tol), "seed": int(seed), "max_bytes": None}
+        options = {"tol": float(tol), "max_bytes": None}
         writer = new_checkpoint(stack, DistributedCheckpointWriter, *file, whole, held, options)
         run = Run(
             whole,
@@ -130,6 +134,7 @@ def resume(
     tol: float | None = None,
     max_iters: int | None = None,
     max_seconds: float | None = None,
+    seed: int | None = None,
     callback: Callback | None = None,
     stopper: Stopper | None = None,
     every_seconds: float = EVERY_SECONDS,
@@ -144,7 +149,7 @@ def resume(
         The folder.
     problem : Problem or Model
         The problem that was solved.
-    tol, max_iters, max_seconds, callback, stopper, every_seconds
+    tol, max_iters, max_seconds, seed, callback, stopper, every_seconds
         As in `condal.resume`.
 
     Returns
@@ -156,12 +161,14 @@ def resume(
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
         limits = Stop(1.0 if tol is None else tol, max_iters, max_seconds), TimeLimit(max_seconds)
-        asked = {"tol": tol, "max_iters": max_iters, "checkpoint": _path_of(checkpoint)}
+        asked = {"tol": tol, "max_iters": max_iters, "seed": seed}
+        file = {"checkpoint": _path_of(checkpoint)}
         team.require_alike()
-        team.require_same({**asked, **_sizes(whole)}, "what they were asked to do")
+        team.require_same({**asked, **file, **_sizes(whole)}, "what they were asked to do")
         opened = DistributedCheckpointWriter(Checkpoint.of(checkpoint, every_seconds), whole)
         writer = stack.enter_context(opened)
-        run = resumed_run(writer, lambda same: same, stopper, *limits, tol=tol)
+        seed = root_value(seed_of(seed))
+        run = resumed_run(writer, lambda same: same, stopper, *limits, tol=tol, seed=seed)
         return _run_to_end(run, callback, stack)
 
 

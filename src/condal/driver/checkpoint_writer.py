@@ -64,7 +64,7 @@ class CheckpointWriter:
         if contents.generation > 0:
             self._set_aside()
         fields, options = contents.value, contents.about["options"]
-        if not isinstance(fields, dict) or not {"tol", "seed", "max_bytes"} <= set(options):
+        if not isinstance(fields, dict) or not {"tol", "max_bytes"} <= set(options):
             raise FormatError(f"does not hold a solve; {ADVICE}", path=self.path)
         self._described = contents.about["problem"]
         self.options = dict(options)

@@ -79,7 +79,7 @@ class Run:
     def start_from(self, warm: Warm, *, seed_offset: int = 0) -> None:
         """Begin where another solve ended; the offset keeps its proofs apart from those here."""
         self.record.warm = warm
-        self.certifier.ledger.seed += seed_offset
+        self.certifier.ledger.seed_offset = seed_offset
 
     def recall(self, certification: Any) -> None:
         """Continue from what a checkpoint says was certified."""
@@ -373,6 +373,7 @@ class Run:
             infeasible=None if separation is None else separation.proof,
             separator=None if separation is None else separation.normal,
             tol=float(self.stop.tol),
+            seed=self.seed,
         )
         LOG.info(
             "%s: objective %.10g, bound %.10g, gap %.2g, infeasibility %.2g; %d iterations, %.2f s",

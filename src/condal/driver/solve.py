@@ -41,7 +41,7 @@ def solve(
     max_seconds: float | None = None,
     max_memory: Bytes = None,
     storage: Storage | None = None,
-    seed: Seed = 0,
+    seed: Seed = None,
     callback: Callback | None = None,
     warm_start: Result | tuple[Any, Any] | None = None,
     stopper: Stopper | None = None,
@@ -78,8 +78,10 @@ def solve(
         or the control group of the process allows.
     storage : Storage, optional
         How to store x, such as ``condal.storage.Sketch(n, 10)``. By default chosen by size.
-    seed : int or Generator
-        The seed of sketches and of probabilistic proofs; a `numpy.random.Generator` draws one.
+    seed : int or Generator, optional
+        The seed of sketches and of probabilistic proofs; a `numpy.random.Generator` draws one. By
+        default it is drawn from the system's entropy, so whoever chose the data cannot have known
+        it; `Result.seed` repeats the solve.
     callback : callable, optional
         Called with a `Row` after each iteration; a true value stops the solve. A context manager,
         such as ``condal.Progress()``, is entered for the duration of the solve.
@@ -139,7 +141,7 @@ def solve(
             from condal.driver.checkpoint_writer import CheckpointWriter
 
             file, held = (checkpoint, every_seconds), (first, storage)
-            options = {"tol": float(tol), "seed": seed}
+            options = {"tol": float(tol)}
             writer = new_checkpoint(stack, CheckpointWriter, *file, user_problem, held, options)
         try:
             whole = guarded(user_problem)
@@ -185,6 +187,7 @@ def resume(
     tol: float | None = None,
     max_iters: int | None = None,
     max_seconds: float | None = None,
+    seed: Seed = None,
     callback: Callback | None = None,
     stopper: Stopper | None = None,
     every_seconds: float = EVERY_SECONDS,
@@ -192,8 +195,9 @@ def resume(
 ) -> Result:
     """Resume a solve from its checkpoint.
 
-    On one thread the result is bit-identical to that of an uninterrupted run: the method, its
-    state, the storage and all random numbers are those of the checkpoint.
+    The method, its state and the storage are those of the checkpoint. What it claims is proved
+    again, and probabilistic proofs have new random starts. With the seed of the solve, the result
+    is, on one thread, bit-identical to that of an uninterrupted run.
 
     Parameters
     ----------
@@ -205,6 +209,9 @@ def resume(
         Another tolerance than that of the solve; methods that aimed at that one aim at this one.
     max_iters, max_seconds : int, float, optional
         Limits of what is done from now on; those of the solve no longer count.
+    seed : int or Generator, optional
+        The seed of probabilistic proofs. By default it is drawn from the system's entropy, so
+        whoever wrote the checkpoint cannot have known it.
     callback, stopper, every_seconds, verbose
         As for `solve`.
 
@@ -226,7 +233,7 @@ def resume(
         opened = CheckpointWriter(Checkpoint.of(checkpoint, every_seconds), problem_of(problem))
         writer = stack.enter_context(opened)
         try:
-            run = resumed_run(writer, guarded, stopper, *limits, tol=tol)
+            run = resumed_run(writer, guarded, stopper, *limits, tol=tol, seed=seed_of(seed))
         except PieceError as fault:
             return _result_of(fault)
         return finish(run, callback, stack, verbose=verbose)
@@ -287,17 +294,18 @@ def resumed_run(
     limit: TimeLimit,
     *,
     tol: float | None,
+    seed: int,
 ) -> Run:
     """Return the run that a checkpoint holds, on the problem as `prepare` makes it.
 
-    Its tolerance is that of the checkpoint if tol is None.
+    Its tolerance is that of the checkpoint if tol is None. `seed` is that of its proofs.
     """
     record, certification, options = writer.read()
     stop = replace(stop, tol=options["tol"]) if tol is None else stop
     before = Stop(options["tol"], max_iters=1)  # any limit: a tol of 0 needs one
     record.aim_at(stop.aim, before=before.aim)
     writer.options["tol"] = float(stop.tol)
-    same = {"seed": options["seed"], "max_bytes": options["max_bytes"]}
+    same = {"seed": seed, "max_bytes": options["max_bytes"]}
     try:
         problem = prepare(writer.problem)
         run = Run(problem, stop, record, writer=writer, stopper=stopper, limit=limit, **same)

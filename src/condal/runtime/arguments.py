@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condal.errors import ProblemError
+from condal.runtime.entropy import unpredictable_seed
 
-Seed: TypeAlias = int | np.random.Generator
+Seed: TypeAlias = int | np.random.Generator | None
 
 
 def finite_array(
@@ -96,7 +97,12 @@ def require_whole(value: Any, name: str, *, least: int = 1) -> None:
 
 
 def seed_of(seed: Any) -> int:
-    """Return a seed, or draw one from a `numpy.random.Generator`; else raise ProblemError."""
+    """Return a seed, drawn from a `numpy.random.Generator` or, for None, from the system.
+
+    Anything else raises ProblemError.
+    """
+    if seed is None:
+        return unpredictable_seed()
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     require_whole(seed, "seed", least=0)

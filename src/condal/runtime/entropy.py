@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
+from os import urandom
 
 SEED_BYTES = 6
 
 
 def unpredictable_seed() -> int:
     """Return a seed from the system's entropy."""
-    return int.from_bytes(os.urandom(SEED_BYTES), "big")
+    return int.from_bytes(urandom(SEED_BYTES), "big")

@@ -43,7 +43,7 @@ def sweep(
     max_iters: int | None = None,
     max_seconds: float | None = None,
     max_memory: Bytes = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Table:
     """Solve ``family(**parameters)`` at every point of a grid, into a resumable folder.
 
@@ -97,7 +97,8 @@ def sweep(
     ['solved', 'solved']
     """
     Stop(tol, max_iters, max_seconds)
-    require_whole(seed, "seed", least=0)
+    if seed is not None:
+        require_whole(seed, "seed", least=0)
     if not callable(family):
         raise ProblemError(f"family takes a function that makes a problem; got {family!r:.60}")
     options: dict[str, Any] = {

@@ -62,7 +62,7 @@ def _build(file: str, chosen: Chosen) -> _Task:
         effects=not chosen["no_effects"],
         loss=chosen["loss"],
         delta=chosen["delta"],
-        seed=chosen["seed"],
+        seed=chosen["seed"] or 0,
         watch=None if chosen["say"] is None else partial(_tell, chosen["say"]),
         max_seconds=chosen["limit"].share(BUILD_SHARE).max_seconds,
         name="matrix-completion",

@@ -43,7 +43,7 @@ MAX_HISTORY_BYTES = 1 << 30
 MAX_BLOCKS = 1 << 20  # arrays of a point
 STATUSES = {status.name.lower(): status for status in Status}
 FIELDS = (
-    *STAMP, "problem", "application", "file", "status", "reason", "tol", "certificate",
+    *STAMP, "problem", "application", "file", "status", "reason", "tol", "seed", "certificate",
     "infeasible", "method", "why", "work", "answer", "figures", "options", "settings", "versions",
     "created", "x", "files", SEAL,
 )  # fmt: skip
@@ -161,6 +161,7 @@ def _result(folder: Path, fields: Fields) -> Result:
         oracle_cpu_seconds=work.number("oracle_cpu_seconds"),
         cpu_seconds=work.number("cpu_seconds"),
         tol=None if fields.absent("tol") else fields.number("tol"),
+        seed=None if fields.absent("seed") else fields.whole("seed"),
         separator=_vector(folder / SEPARATOR) if SEPARATOR in files else None,
         reconstruction=reconstruction_of(fields),
         tangent=_vector(folder / TANGENT) if TANGENT in files else None,

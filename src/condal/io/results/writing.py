@@ -160,6 +160,7 @@ def _claims(result: Result) -> dict[str, Any]:
         "status": result.status.name.lower(),
         "reason": result.reason,
         "tol": None if result.tol is None else float(result.tol),
+        "seed": result.seed,
         "certificate": {
             "objective": encoded(certificate.objective),
             "bound": encoded(certificate.bound),

@@ -28,7 +28,8 @@ from condal.problems.conic.proposed import folded_dual, point_of, proving_dual
 from condal.problems.conic.settled import Settled
 from condal.problems.conic.trace_bound import Verdict
 from condal.result import Result, Status
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import seed_of
+from condal.runtime.entropy import unpredictable_seed
 from condal.runtime.time_limit import TimeLimit
 from condal.types import Method, from_user
 
@@ -121,10 +122,11 @@ class ConicModel(OwnDataProofs):
         Other options than those of a plain solve ask for more than a result.
         """
         Stop(tol, options.pop("max_iters", None), options.pop("max_seconds", None))
-        require_whole(options.pop("seed", 0), "seed", least=0)
+        seed_of(options.pop("seed", None))
         callback, stopper = options.pop("callback", None), options.pop("stopper", None)
         require_kinds(callback=callback, stopper=stopper)
-        if any(value is not None for value in options.values()):
+        options.pop("every_seconds", None)
+        if options.pop("verbose", False) or any(value is not None for value in options.values()):
             return None
         if stopper is not None and stopper.stopped:
             return None
@@ -301,7 +303,9 @@ class ConicModel(OwnDataProofs):
             raise ProblemError(f"{self.name} has no verdict: solve it")
         proof = None
         if verdict.y is not None:
-            proof = infeasibility_proof(self.problem, verdict.y, slack=0.0, failure=1e-9, seed=0)
+            proof = infeasibility_proof(
+                self.problem, verdict.y, slack=0.0, failure=1e-9, seed=unpredictable_seed()
+            )
         return Result(
             x=None,
             y=np.zeros(self.shape.K.size),

@@ -24,7 +24,7 @@ def conic_model(
     program: Program,
     trace_bound: float | None = None,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     max_seconds: float | None = None,
     search: bool = True,
     say: Callable[[str], None] | None = None,
@@ -39,7 +39,7 @@ def conic_model(
         A known bound on the trace of each block: of a psd block, the sum of an orthant, the first
         entry of a second-order block. By default a bound is searched for and proved.
     seed : int, optional
-        The seed of the search.
+        The seed of the search; by default it is drawn from the system's entropy.
     max_seconds : float, optional
         A time limit for the search.
     search : bool, optional

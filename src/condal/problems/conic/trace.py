@@ -82,7 +82,7 @@ class Search:
     clock.
     """
 
-    seed: int = 0
+    seed: int | None = None
     time: TimeLimit = UNLIMITED
     max_iters: int = MAX_SEARCH_ITERS
     say: Callable[[str], None] | None = None
@@ -91,7 +91,7 @@ class Search:
     def of(
         cls,
         shape: Shape,
-        seed: int,
+        seed: int | None,
         max_seconds: float | None,
         say: Callable[[str], None] | None = None,
     ) -> Search:

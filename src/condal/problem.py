@@ -283,6 +283,24 @@ class Model(Protocol):
         """The problem to solve."""
 
 
+@runtime_checkable
+class JudgesItself(Protocol):
+    """A model of which a result of its problem proves less than it says.
+
+    The problem of a conic program bounds traces that nothing bounds in the program: only the model
+    can say what holds without that bound.
+    """
+
+    def solve(self, method: Any = None, **options: Any) -> Any:
+        """Solve the problem, and return what holds for the model."""
+
+    def resume(self, checkpoint: Any, **options: Any) -> Any:
+        """Resume a solve of the problem, and return what holds for the model."""
+
+    def certified_pair(self, x: Any, y: Array, certificate: Any) -> Any:
+        """Return the certificate of a pair with the bound that holds for the model."""
+
+
 def problem_of(model: Problem | Model) -> Problem:
     """Return the problem of a model, or the problem itself."""
     if isinstance(model, Problem):

@@ -30,7 +30,7 @@ from condal.linalg.gradients import add
 from condal.linalg.norms import gamma, stable_norm, sum_roundings
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
-from condal.problem import Model, Problem, problem_of
+from condal.problem import JudgesItself, Model, Problem, problem_of
 from condal.runtime.arguments import finite_array
 from condal.runtime.entropy import unpredictable_seed
 from condal.runtime.markup import pairs
@@ -92,6 +92,10 @@ class Certificate:
     def gap(self) -> float:
         r""":math:`|bound - objective| / \max(1, |objective|)`."""
         return relative_gap(self.objective, self.bound)
+
+    def __post_init__(self) -> None:
+        if not self.certified:  # also where a bound is replaced by none
+            object.__setattr__(self, "bracket", False)
 
     @property
     def error(self) -> float:
@@ -223,9 +227,13 @@ def certify(
         tangent = require_tangent(problem, tangent)
     seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
     slack = allowed_gap(problem, seen.objective, DEFAULT_SLACK) if slack is None else slack
-    return certificate_of(
+    certificate = certificate_of(
         problem, seen, y, tangent=tangent, slack=slack, failure=failure, seed=seed
     )
+    if isinstance(model, JudgesItself):
+        proved: Certificate = model.certified_pair(x, y, certificate)
+        return proved
+    return certificate
 
 
 def require_tangent(problem: Problem, tangent: Any) -> Array:

@@ -18,7 +18,7 @@ from condal.driver.stop import Stop
 from condal.errors import PieceError, ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods.registry import method_of
-from condal.problem import Model, Problem, problem_of
+from condal.problem import JudgesItself, Model, Problem, problem_of
 from condal.result import Result, unbegun
 from condal.runtime.arguments import Seed, seed_of
 from condal.runtime.cancellation import Stopper
@@ -125,6 +125,23 @@ def solve(
     >>> result.status.name, round(float(result.objective), 2)
     ('SOLVED', 4.52)
     """
+    if isinstance(problem, JudgesItself):
+        judged: Result = problem.solve(
+            method,
+            tol=tol,
+            max_iters=max_iters,
+            max_seconds=max_seconds,
+            max_memory=max_memory,
+            storage=storage,
+            seed=seed,
+            callback=callback,
+            warm_start=warm_start,
+            stopper=stopper,
+            checkpoint=checkpoint,
+            every_seconds=every_seconds,
+            verbose=verbose,
+        )
+        return judged
     stop = Stop(tol, max_iters, max_seconds)
     limit, user_problem = TimeLimit(max_seconds), problem_of(problem)
     seed = seed_of(seed)
@@ -225,6 +242,19 @@ def resume(
     FormatError
         If the file is not a checkpoint of this problem and of this version of condal.
     """
+    if isinstance(problem, JudgesItself):
+        judged: Result = problem.resume(
+            checkpoint,
+            tol=tol,
+            max_iters=max_iters,
+            max_seconds=max_seconds,
+            seed=seed,
+            callback=callback,
+            stopper=stopper,
+            every_seconds=every_seconds,
+            verbose=verbose,
+        )
+        return judged
     from condal.driver.checkpoint_writer import CheckpointWriter
 
     limits = Stop(1.0 if tol is None else tol, max_iters, max_seconds), TimeLimit(max_seconds)

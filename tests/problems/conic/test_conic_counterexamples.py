@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import condal
 from condal.errors import ProblemError
 from condal.problems.conic import Block, Program, conic_model
 from condal.result import Status
@@ -123,3 +124,58 @@ def test_a_planted_separator_on_the_boundary_is_found(seed):
     b[0] = 1.0 - b[1:].sum()
     c = rng.integers(-1, 2) * np.eye(n).ravel()
     assert said_of(Program(c, A.reshape(m, -1), b, [Block("psd", n)]))[0] is Status.INFEASIBLE
+
+
+E11, E22, E12 = np.diag([1.0, 0.0]), np.diag([0.0, 1.0]), np.array([[0.0, 0.5], [0.5, 0.0]])
+
+
+def psd_program(C, rows, b):
+    """Maximise <C, x> over psd x with these rows."""
+    A = np.array([np.ravel(row) for row in rows], dtype=float)
+    return Program(np.ravel(C).astype(float), A, b, [Block("psd", len(C))], maximise=True)
+
+
+@pytest.mark.parametrize(("C", "row"), [(E11, E22), (E12, E11)], ids=["ray", "no ray"])
+@pytest.mark.parametrize("method", [None, "cgal"])
+def test_condal_solve_does_not_believe_a_trace_that_nobody_proved(C, row, method):
+    """Both are unbounded; the second has no ray along which it is."""
+    model = conic_model(psd_program(C, [row], [1.0]))
+    result = condal.solve(model, method)
+    assert result.status is model.solve(method).status
+    assert result.status in (Status.UNBOUNDED, Status.STALLED)
+    assert result.bound == np.inf
+    assert not result.certificate.bracket
+    within = condal.solve(model.problem)  # a problem of its own, over points of bounded trace
+    certificate = condal.certify(model, within.x, within.y)
+    assert certificate.bound == np.inf
+    assert not certificate.bracket
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_condal_solve_does_not_call_a_feasible_program_infeasible(seed):
+    """An integer positive definite point is feasible, and vv' is an improving ray: exactly."""
+    rng = np.random.default_rng(seed)
+    B, v = rng.integers(-2, 3, (4, 4)), rng.integers(1, 4, 4)
+    point, ray = B @ B.T + np.eye(4, dtype=int), np.outer(v, v)
+    symmetric = [a + a.T for a in rng.integers(-3, 4, (2, 4, 4))]
+    length = int(v @ v)
+    rows = [length * a - int((a * ray).sum()) * np.eye(4, dtype=int) for a in symmetric]
+    assert all((row * ray).sum() == 0 for row in rows)
+    model = conic_model(psd_program(ray, rows, [float((row * point).sum()) for row in rows]))
+    assert condal.solve(model).status is Status.UNBOUNDED
+
+
+def test_a_resumed_solve_of_a_model_does_not_believe_it_either(tmp_path):
+    model = conic_model(psd_program(E12, [E11], [1.0]))
+    condal.solve(model, "cgal", max_iters=3, checkpoint=tmp_path / "run")
+    result = condal.resume(tmp_path / "run", model)
+    assert result.status is not Status.SOLVED
+    assert result.bound == np.inf
+
+
+def test_a_model_that_is_solved_is_solved_through_condal_solve_as_well():
+    program = Program([1.0, 2.0], [[1.0, 1.0]], [1.0], [Block("orthant", 2)])
+    model = conic_model(program)
+    result = condal.solve(model, tol=1e-6, verbose=False, every_seconds=60.0)
+    assert result.status is Status.SOLVED
+    assert condal.certify(model, result.x, result.y).bound == pytest.approx(1.0, abs=1e-6)

@@ -141,15 +141,10 @@ class ConicModel(OwnDataProofs):
         proposal = self._trace.proposal
         if proposal is None:
             return None
-        start = Result(
-            x=point_of(self.shape, proposal, self._trace.traces),
-            y=folded_dual(self.shape, proving_dual(self.program, proposal)),
-            status=Status.STALLED,
-            certificate=Certificate(np.nan, -self.problem.sense * inf, inf, ""),
-            history=History(),
-            seconds=0.0,
-            oracle_calls=0,
-            matvecs=0,
+        start = _proposal(
+            point_of(self.shape, proposal, self._trace.traces),
+            folded_dual(self.shape, proving_dual(self.program, proposal)),
+            Certificate(np.nan, -self.problem.sense * inf, inf, ""),
         )
         options = {**options, "warm_start": start, "checkpoint": None}  # a resume has no proposal
         result = self.proved(solve(self.problem, Proposed(), **options))
@@ -296,6 +291,26 @@ class ConicModel(OwnDataProofs):
             return replace(certificate, bound=sense * self._trace.level)
         return certificate
 
+    def certified_pair(self, x: Any, y: Array, certificate: Certificate) -> Certificate:
+        """Return the certificate of a pair of `problem` with the bound that holds for the program.
+
+        Parameters
+        ----------
+        x, y : point, ndarray
+            The pair.
+        certificate : Certificate
+            What `condal.certify` proves of it for `problem`.
+
+        Returns
+        -------
+        Certificate
+            The certificate, without assumptions on the trace unless it says so.
+        """
+        if self.verdict is None:
+            return self.proved(_proposal(x, y, certificate)).certificate
+        unbounded, how = -self.problem.sense * inf, self.verdict.how
+        return replace(certificate, bound=unbounded, how=how, failure=0.0, dimacs={})
+
     def ended(self) -> Result:
         """Return the verdict as a result, without a solve."""
         verdict = self.trace
@@ -321,3 +336,17 @@ class ConicModel(OwnDataProofs):
             infeasible=proof,
             separator=verdict.y,
         )
+
+
+def _proposal(x: Any, y: Array, certificate: Certificate) -> Result:
+    """Return a pair as the result of a solve that claims nothing more."""
+    return Result(
+        x=x,
+        y=y,
+        status=Status.STALLED,
+        certificate=certificate,
+        history=History(),
+        seconds=0.0,
+        oracle_calls=0,
+        matvecs=0,
+    )

@@ -9,6 +9,7 @@ is a lower bound on the optimum. The domain proves a lower bound on the minimum.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, isnan, nan
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.measures import EXACT_DISTANCE, dimacs_errors, is_bracket
+from condal.certificates.membership import refutes
 from condal.certificates.rounding import (
     adjoint_rounding,
     dual_rounding,
@@ -39,6 +41,10 @@ from condal.types import from_user
 
 DEFAULT_FAILURE = 1e-6
 DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose
+REFUTED = (
+    "a proof of a bound is wrong, by its stated probability of failure or because a piece of the "
+    "problem is: check the pieces with condal.check_problem, or solve with another seed"
+)
 NEGLIGIBLE_ROUNDING = 0.02  # of the slack of a proof: not worth a closer bound
 
 
@@ -88,14 +94,14 @@ class Certificate:
     bracket: bool = False
     dimacs: dict[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not self.certified:  # also where a bound is replaced by none
+            object.__setattr__(self, "bracket", False)
+
     @property
     def gap(self) -> float:
         r""":math:`|bound - objective| / \max(1, |objective|)`."""
         return relative_gap(self.objective, self.bound)
-
-    def __post_init__(self) -> None:
-        if not self.certified:  # also where a bound is replaced by none
-            object.__setattr__(self, "bracket", False)
 
     @property
     def error(self) -> float:
@@ -301,7 +307,15 @@ def certificate_and_proof(
 def certificate_by(
     problem: Problem, seen: EvaluatedPoint, y: Array, lower: float, proof: Proof
 ) -> Certificate:
-    """Return the certificate of a point by a lower bound that y and the proof prove."""
+    """Return the certificate of a point by a lower bound that y and the proof prove.
+
+    Without a bound, and with a warning, if the point itself shows that the proof is wrong.
+    """
+    if refutes(problem, seen, y, lower):
+        how = f"void: the point has the objective {exact_text(seen.objective)}, and {proof.how} "
+        how += f"gave the bound {exact_text(problem.sense * lower)}, which excludes it"
+        warnings.warn(f"{REFUTED}; {how}", RuntimeWarning, stacklevel=2)
+        lower, proof = -inf, Proof(-inf, how)
     certificate = Certificate(
         objective=seen.objective,
         bound=float(problem.sense * lower),

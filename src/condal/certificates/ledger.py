@@ -156,7 +156,8 @@ class ProofLedger:
         strong, weak = (a, b) if self._bounds_more(a, b) else (b, a)
         if strong.x is None or weak.x is None or isnan(weak.certificate.objective):
             return best
-        return self.better_of(self._paired(weak, strong), best)
+        pair = self._paired(weak, strong)
+        return self.better_of(pair, best) if pair.certificate.certified else weak
 
     def _paired(self, point: CertifiedPoint, other: CertifiedPoint) -> CertifiedPoint:
         """Return the point with the dual and the bound of another one."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.certificate import EvaluatedPoint
 from condal.errors import ProblemError
 from condal.linalg.gradients import add, norm
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, LowRank
 from condal.problem import Problem
 from condal.types import Domain, Spectral
 
+if TYPE_CHECKING:
+    from condal.certificates.certificate import EvaluatedPoint
+
 MEMBER_TOL = 1e-6  # of max |x| over X: a point within this distance of X counts as in X
+REFUTING_ROUNDING = 1e-9  # of what is added up: more is no rounding of an objective or a price
 ASYMMETRY_ROUNDING = 1e-9  # of the largest entry: an asymmetry that is rounding
 
 
@@ -33,6 +37,21 @@ def price_of_distance(problem: Problem, seen: EvaluatedPoint, y: Array) -> float
     f, h = problem.f, problem.h
     v = add(f.M.adjoint(f.gradient(seen.Mx)), problem.A.adjoint(h.dual_point(y)))
     return norm(v, np.random.default_rng(0)) * seen.distance_to_X
+
+
+def refutes(problem: Problem, seen: EvaluatedPoint, y: Array, lower: float) -> bool:
+    """Return whether a point of X refutes a lower bound that the dual y is said to prove.
+
+    By weak duality, no such bound exceeds the objective at any x in X by more than the price of
+    its infeasibility. What is left, beyond rounding, shows that the proof is wrong.
+    """
+    w, value = problem.h.dual_point(y), problem.sense * seen.objective
+    excess = lower - value - problem.price(seen.Ax, w)
+    if not excess > REFUTING_ROUNDING * problem.gap_unit(value):
+        return False
+    largest = problem.objective_range + stable_norm(w) * problem.A.norm * problem.X.max_norm
+    rounding = REFUTING_ROUNDING * (largest + abs(value) + abs(lower))
+    return bool(excess > rounding + 2 * price_of_distance(problem, seen, y))
 
 
 def require_point(X: Domain, x: Any) -> None:

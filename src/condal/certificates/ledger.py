@@ -27,6 +27,7 @@ from condal.certificates.certificate import (
 from condal.certificates.tolerance import solves
 from condal.errors import FormatError
 from condal.linalg.images import zeros_of
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.linalg.work import work_done
@@ -84,6 +85,7 @@ class ProofLedger:
         self.deadline = Deadline()  # of the proofs, beside that of the solve
         self.seed_offset = 0  # of a warm start: its proofs must not have the same random numbers
         self.count = 0
+        self._claimed: dict[int, tuple[Array, ...]] = {}  # by a checkpoint
         self.last = UNTRIED  # of the last certificate, proved or given up,
         self.seconds = 0.0  # and how long its proof took
         self.failed_work = 0.0  # of the proofs that did not solve
@@ -108,7 +110,7 @@ class ProofLedger:
             self.certified = self.proved_again(self.certified)
         if self.separation is not None:
             old = self.separation
-            number = _whole(old.number, 1, self.count)
+            number = self._claimed_number(old.number, old.normal)
             self.separation = self._separation(old.normal, old.slack, number)
 
     @property
@@ -234,7 +236,8 @@ class ProofLedger:
             how, bound = point.certificate.how, -self.problem.sense * inf
             return replace(point, certificate=Certificate(nan, bound, inf, how), proof=None)
         seen, (gap, enough, number) = EvaluatedPoint.of(self.problem, point.x), point.proof
-        key = gap, enough, _whole(number, 1, self.count)
+        tangent = seen.Mx if point.tangent is None else point.tangent
+        key = gap, enough, self._claimed_number(number, point.y, tangent)
         certificate, proof = self._certificate(seen, point.y, key, point.tangent)
         return replace(point, certificate=certificate, proof=key, minimum=proof.value)
 
@@ -270,6 +273,17 @@ class ProofLedger:
         )
         return None if proof is None else Separation(d, _as_chosen(proof), slack, number)
 
+    def _claimed_number(self, number: Any, *about: Array) -> int:
+        """Return the number of a proof that a checkpoint claims of these arrays.
+
+        A number that names another proof already is replaced: two would have one share of the
+        failure probability.
+        """
+        number = _whole(number, 1, self.count)
+        known = self._claimed.setdefault(number, about)
+        same = len(known) == len(about) and all(map(_equal, known, about))
+        return number if same else self._next_number()
+
     def _next_number(self) -> int:
         self.count += 1
         return self.count
@@ -279,12 +293,13 @@ class ProofLedger:
 
 
 def _share(number: int) -> float:
-    """Return the failure probability of a proof.
+    """Return the failure probability of a proof; the shares of all proofs sum to less than the
+    total."""
+    return DEFAULT_FAILURE / (2 * number**2)
 
-    The shares of all proofs sum to less than the total: those of the numbers from 2 to 0.17 of it,
-    and the claims of a checkpoint, which are at most three and may all have the number 1, to 0.75.
-    """
-    return DEFAULT_FAILURE / (4 * number**2)
+
+def _equal(a: Array, b: Array) -> bool:
+    return a.shape == b.shape and stable_norm(a - b) == 0.0
 
 
 def _whole(number: Any, least: int, most: int) -> int:

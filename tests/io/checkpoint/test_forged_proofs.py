@@ -9,6 +9,7 @@ import pytest
 
 import condal
 from condal import Status
+from condal.certificates import ledger as ledgers
 from condal.certificates.infeasibility import Separation
 from condal.errors import FormatError
 from condal.io.checkpoint.file import read, write
@@ -93,6 +94,23 @@ def test_no_number_of_a_separation_proves_a_false_infeasibility(model, checkpoin
     if result is not None:
         assert result.infeasible is None
         assert result.status is not Status.INFEASIBLE
+
+
+def test_two_claims_do_not_share_one_part_of_the_failure_probability(
+    model, checkpoint, monkeypatch
+):
+    shares, real = [], ledgers._share
+    monkeypatch.setattr(ledgers, "_share", lambda number: shares.append(number) or real(number))
+
+    def change(ledger, value):
+        value["answer"] = replace(ledger["certified"], y=1.01 * ledger["certified"].y)
+
+    condal.resume(checkpoint, model)
+    assert len(set(shares)) == 1  # an honest checkpoint names one proof, perhaps twice
+    shares.clear()
+    forge(checkpoint, change)
+    condal.resume(checkpoint, model)
+    assert len(set(shares)) == len(shares) == 2
 
 
 @pytest.mark.parametrize("offset", [-1, 2**40, 0.5, None])

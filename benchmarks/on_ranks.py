@@ -103,7 +103,7 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
     say = _noting(rows, clock, None if "--answer" in options else iterations)
     answer: dict[str, Any] = {}
     try:
-        limits: dict[str, Any] = {"tol": 1e-9, "max_iters": iterations}
+        limits: dict[str, Any] = {"tol": 1e-9, "max_iters": iterations, "seed": 0}
         result = distributed.solve(model, condal.CGAL(), R=R, callback=say, **limits)
         answer = {"objective": result.objective, "bound": result.bound}
     except Enough:
@@ -154,13 +154,13 @@ def low_rank(graph: str, *, on_ranks: bool, apart: bool = False) -> dict[str, An
     """
     if not on_ranks:
         model: Any = condal.problems.max_cut(condal.read_graph(graph))
-        return _solved(lambda: condal.solve(model, tol=LOW_RANK_TOL))
+        return _solved(lambda: condal.solve(model, tol=LOW_RANK_TOL, seed=0))
     team = distributed.Team()
     model = distributed.read_max_cut(
         graph, distributed.Team(engine().MPI.COMM_SELF) if apart else team
     )
     team.comm.Barrier()
-    record = _solved(lambda: distributed.solve(model, tol=LOW_RANK_TOL))
+    record = _solved(lambda: distributed.solve(model, tol=LOW_RANK_TOL, seed=0))
     record["seconds"] = team.largest(record["seconds"])
     parts = distributed.estimate(model)
     record["peak_mb"] = team.largest(record["peak_mb"])

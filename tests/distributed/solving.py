@@ -93,9 +93,9 @@ def main() -> None:
         setattr(folder, name, dying(getattr(folder, name), when))
     if is_sharded_checkpoint(where):
         left = int(iterations) - read_about(where)["k"]
-        result = distributed.resume(where, model, max_iters=left, every_seconds=0.0)
+        result = distributed.resume(where, model, max_iters=left, seed=0, every_seconds=0.0)
     else:
-        options = {"tol": 0.0, "R": 4, "max_iters": int(iterations)}
+        options = {"tol": 0.0, "R": 4, "seed": 0, "max_iters": int(iterations)}
         result = distributed.solve(model, method, checkpoint=where, every_seconds=0.0, **options)
     if team.rank == 0:
         found = {"k": len(result.history), "objective": result.objective, "bound": result.bound}

@@ -91,7 +91,7 @@ def trial(name: str, seed: int) -> Row:
 def _whole(name: str) -> tuple[str, float]:
     """Return the answer of an uninterrupted solve, and its time with a checkpoint per iteration."""
     victim = VICTIMS[name]
-    wanted = _answer(condal.solve(victim.model(), **victim.options()))
+    wanted = _answer(condal.solve(victim.model(), seed=0, **victim.options()))
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         _ended(name, Path(folder) / "run.checkpoint")
@@ -128,8 +128,9 @@ def _gone_on(name: str, path: Path) -> str:
     victim = VICTIMS[name]
     model, previous = victim.model(), path.with_name(path.name + ".previous")
     if path.exists() or previous.exists():
-        return _answer(condal.resume(path, model, every_seconds=0))
-    return _answer(condal.solve(model, checkpoint=path, every_seconds=0, **victim.options()))
+        return _answer(condal.resume(path, model, seed=0, every_seconds=0))
+    options = {**victim.options(), "checkpoint": path, "seed": 0}
+    return _answer(condal.solve(model, every_seconds=0, **options))
 
 
 def _answer(result: condal.Result) -> str:

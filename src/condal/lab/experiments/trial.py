@@ -91,7 +91,8 @@ def run_trial(model: Model | Problem, task: TrialTask) -> MethodTrial:
     watched = replace(problem, X=X, repair=None, propose=None)
     recorder = _Recorder(watched, X, budget, stairs=contender.stairs)
     storage = _storage(method, problem)
-    result = solve(watched, method, tol=UNREACHABLE_TOL, storage=storage, callback=recorder)
+    tol = UNREACHABLE_TOL
+    result = solve(watched, method, tol=tol, storage=storage, seed=0, callback=recorder)
     if result.status is Status.INTERRUPTED and recorder.spent is None:
         raise KeyboardInterrupt
     return MethodTrial(

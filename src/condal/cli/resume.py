@@ -38,7 +38,7 @@ SOLVE_KEY = "solve"  # in a checkpoint's options: how the command line made the 
     "--seed",
     type=click.IntRange(min=0),
     metavar="N",
-    help="The seed of randomised proofs; that of the solve gives the same bits. Default: a new one.",
+    help="The seed of randomised proofs; that of the solve repeats its bits; default: a new one.",
 )
 @output_options
 @click.pass_context

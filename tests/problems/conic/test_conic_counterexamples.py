@@ -179,3 +179,22 @@ def test_a_model_that_is_solved_is_solved_through_condal_solve_as_well():
     result = condal.solve(model, tol=1e-6, verbose=False, every_seconds=60.0)
     assert result.status is Status.SOLVED
     assert condal.certify(model, result.x, result.y).bound == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [300.0, 3e4])
+def test_no_proof_of_infeasibility_holds_within_a_trace_only(size):
+    """(1, 0, size) is exactly feasible: a proof within a smaller trace proves nothing."""
+    first, third, C = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
+    first[0, 0] = 1.0
+    third[0, 2] = third[2, 0] = C[0, 1] = C[1, 0] = 0.5
+    model = conic_model(psd_program(C, [first, third], [1.0, size]))
+    result = condal.solve(model)
+    assert result.status is not Status.INFEASIBLE
+    assert result.infeasible is None
+    assert result.separator is None
+
+
+def test_a_model_with_a_verdict_does_not_resume_its_problem(tmp_path):
+    model = conic_model(psd_program(E11, [E22], [1.0]))
+    condal.solve(model.problem, "cgal", max_iters=3, checkpoint=tmp_path / "run")
+    assert condal.resume(tmp_path / "run", model).status is Status.UNBOUNDED

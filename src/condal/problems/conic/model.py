@@ -167,6 +167,8 @@ class ConicModel(OwnDataProofs):
         Result
             The result.
         """
+        if self.verdict is not None:
+            return self.ended()
         return self.proved(resume(checkpoint, self.problem, **options))
 
     def proved(self, result: Result) -> Result:
@@ -258,20 +260,24 @@ class ConicModel(OwnDataProofs):
             return replace(result, reason=reason)
         sense, level = self.problem.sense, self._trace.level
         if not self._trace.proved:
-            return replace(result, status=Status.STALLED, reason=NO_POINT)
+            return self._undecided(result, NO_POINT)
         reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
         reason += "not known whether there is a feasible point"
-        result = replace(result, status=Status.STALLED, reason=reason)
-        certificate, proof = result.certificate, result.infeasible
+        undecided, proof, separator = (
+            self._undecided(result, reason),
+            result.infeasible,
+            result.separator,
+        )
         if proof is None:
-            return result
+            return undecided
         # It excludes every feasible point below the level.
-        bound = sense * level
-        certificate = replace(certificate, bound=bound, how=proof.how, failure=proof.failure)
-        if result.separator is None:
-            return replace(result, certificate=certificate)
-        y = self._excluding(result.separator, proof.value, level)
-        return self._verified(replace(result, certificate=certificate, y=y))
+        certificate = replace(
+            result.certificate, bound=sense * level, how=proof.how, failure=proof.failure
+        )
+        if separator is None:
+            return replace(undecided, certificate=certificate)
+        y = self._excluding(separator, proof.value, level)
+        return self._verified(replace(undecided, certificate=certificate, y=y))
 
     def certified(self, certificate: Certificate, y: Array) -> Certificate:
         """Return the certificate without assumptions: a level, or a given trace."""

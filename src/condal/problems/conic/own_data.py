@@ -23,9 +23,9 @@ from condal.problems.conic.verified import (
 from condal.result import Result, Status
 from condal.types import from_user
 
-ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
 NEAR_BOUND, SHARE_OF_TOL = 1e-8, 0.5  # of the objective: a nearer bound needs no better multipliers
 
+NO_BOUND = "no bound is proved for any trace"
 ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
 
 
@@ -111,7 +111,9 @@ class OwnDataProofs(Interpretation):
         if result.x is not None and verifiable(self.program):
             share = max(NEAR_BOUND, SHARE_OF_TOL * (result.tol or 0.0))
             bound, w = self._near(w, problem.sense * objective, share)
-        certificate = replace(result.certificate, bound=problem.sense * bound, failure=0.0)
+        certificate = replace(
+            result.certificate, bound=problem.sense * bound, how=NO_BOUND, failure=0.0
+        )
         if bound > -inf:
             Ax = problem.A(from_user(problem.X, result.x))
             price = relative_price(problem, Ax, w, objective)
@@ -129,7 +131,12 @@ class OwnDataProofs(Interpretation):
             if verified_infeasible(self.program, y, self._inward):
                 return result
         reason = "no point seems to be feasible, but the program's own data do not prove it"
-        return replace(result, status=Status.STALLED, reason=reason)
+        return self._undecided(result, reason)
+
+    def _undecided(self, result: Result, reason: str) -> Result:
+        """Return the result without its verdict, nor a proof that holds within the trace only."""
+        status = Status.STALLED
+        return replace(result, status=status, reason=reason, infeasible=None, separator=None)
 
     def inner_multipliers(self) -> tuple[list[Array], list[Array]]:
         """Return multipliers that move others into the dual cone.

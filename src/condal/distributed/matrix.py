@@ -18,6 +18,7 @@ from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import gathered_product, gathers, index_type
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.terms import DiagonalTerm, SparseTerm, Term
+from condal.runtime.entropy import unpredictable_seed
 
 if TYPE_CHECKING:
     from condal.distributed.sweeps import DistributedSweeps
@@ -236,7 +237,8 @@ def require_symmetric(C: ShardedRows, name: str, whole: str) -> None:
     The test fails if ranks were given rows of different matrices, or rows in a different order. The
     message calls C, or what it is made of, by `name`, and the data by `whole`.
     """
-    u, v = (normals(C.team, C.n, seed=[which, C.n]) for which in (1, 2))
+    seed = C.team.agreed(unpredictable_seed())  # no matrix may be made to pass
+    u, v = (normals(C.team, C.n, seed=[which, seed]) for which in (1, 2))
     Cu, Cv = C @ u, C @ v
     sizes = float(np.linalg.norm(u) * np.linalg.norm(Cv) + np.linalg.norm(v) * np.linalg.norm(Cu))
     if not abs(u @ Cv - v @ Cu) <= SYMMETRY_TOLERANCE * sizes:

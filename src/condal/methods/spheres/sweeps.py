@@ -73,7 +73,7 @@ class PairSweeps:
 
         def multiply(block: Block) -> None:
             near = self._gathered(R, block, memory)
-            out[block.slots] = np.matmul(near, R[block.rows][:, :, None]).ravel()
+            out[block.slots] = _product(near, R[block.rows][:, :, None]).ravel()
 
         for blocks in self._colours(R):
             for_each(multiply, blocks, rows=len(R))
@@ -104,11 +104,11 @@ class PairSweeps:
         def move(block: Block) -> None:
             rows, slots, shape = block
             near, own = self._gathered(R, block, memory), R[rows]
-            p = np.matmul(near, own[:, :, None])[:, :, 0]
+            p = _product(near, own[:, :, None])[:, :, 0]
             weights, cost = (array[slots].reshape(shape) for array in in_slots)
             moved = p if exact else p - _clipped(p, weights, bounds, slots, penalty)
             weights = weights + penalty * moved + cost
-            gradient = 2 * np.matmul(weights[:, None, :], near)[:, 0, :]
+            gradient = 2 * _product(weights[:, None, :], near)[:, 0, :]
             gradient[:, 0] += linear[rows]
             near_squares = square[neighbours[slots]].reshape(shape)
             squares = near_squares + 2 * centre * near[:, :, 0]
@@ -145,6 +145,11 @@ class PairSweeps:
         indices = self.slots.arrangement.neighbours[block.slots]
         np.take(R, indices, axis=0, out=near, mode="clip")  # "raise" copies twice
         return near.reshape(size, d, rank)
+
+
+@np.errstate(invalid="ignore")  # matmul may flag finite float32; the driver refuses NaN anyway
+def _product(a: Array, b: Array) -> Array:
+    return np.matmul(a, b)
 
 
 def _blocks(group: Group, rank: int) -> Iterator[Block]:

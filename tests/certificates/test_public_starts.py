@@ -12,11 +12,13 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Status
 from condal.certificates.certificate import EvaluatedPoint
 from condal.certificates.ledger import ProofLedger
+from condal.linalg import eigenvalue_bounds
 
 N, BLOCK = 6000, 300
 LIMITS = {"tol": 1e-3, "max_iters": 100}
@@ -53,16 +55,16 @@ def hidden_direction(starts, rng):
 class Recorder:
     """A generator of random numbers that keeps the vectors with a number per row."""
 
-    def __init__(self, rng, kept):
-        self._rng, self._kept = rng, kept
+    def __init__(self, rng, kept, rows=N):
+        self._rng, self._kept, self.rows = rng, kept, rows
 
     def __getattr__(self, name):
         return getattr(self._rng, name)
 
     def standard_normal(self, size=None, **options):
         numbers = self._rng.standard_normal(size, **options)
-        if np.shape(numbers)[:1] == (N,):
-            self._kept.extend(numbers.reshape(N, -1).T)
+        if np.shape(numbers)[:1] == (self.rows,):
+            self._kept.extend(numbers.reshape(self.rows, -1).T)
         return numbers
 
 
@@ -146,6 +148,79 @@ def test_a_bound_that_a_later_point_refutes_is_not_kept(refuted):
     assert ledger.certified is not None
     assert ledger.certified.certificate.objective == -1.0
     assert ledger.certified.certificate.bound == -np.inf
+
+
+def test_a_solve_that_a_point_refutes_at_its_end_is_not_solved(refuted, monkeypatch):
+    """The better point is there from the start, and proves nothing by itself."""
+    ledger = ProofLedger(refuted, 1e-3, 0)
+    better, worse = (condal.LowRank(np.eye(2), np.array(d)) for d in ([1.0, 0.0], [0.9, 0.1]))
+    with pytest.warns(RuntimeWarning, match="a proof of a bound is wrong"):
+        ledger.keep(ledger.certify(better, EvaluatedPoint.of(refuted, better), np.zeros(0), 1e-3))
+    proposal = ledger.certify(worse, EvaluatedPoint.of(refuted, worse), np.zeros(0), 1e-3)
+    assert ledger.solves(proposal.certificate)
+    with pytest.warns(RuntimeWarning, match="a proof of a bound is wrong"):
+        assert not ledger.certify_proposal(worse, np.zeros(0))
+    assert not ledger.solved
+
+
+def test_a_fixed_diagonal_is_no_reason_for_an_alarm(monkeypatch):
+    """A proof scaled by the diagonal bounds feasible points only: others may lie beyond it."""
+    monkeypatch.setattr(
+        eigenvalue_bounds, "_plan", lambda V: eigenvalue_bounds.Plan("probabilistic", 0.0)
+    )
+    n = 300
+    C = sp.diags_array(np.where(np.arange(n) < 10, 300.0, 5.0))
+    problem = condal.Problem.of(
+        f=condal.Linear(C),
+        X=condal.Spectrahedron(n, trace=float(n)),
+        A=condal.Diagonal(n),
+        K=condal.Equal(np.ones(n)),
+    )
+    optimum = float(C.diagonal().sum())
+    x = condal.LowRank(np.eye(n)[:, -1:], np.array([float(n)]))
+    certificate = condal.certify(problem, x, np.zeros(n), slack=1.0)
+    assert problem.objective(x) < certificate.bound <= optimum * (1 + 1e-12)
+
+
+def test_a_point_outside_X_refutes_nothing():
+    f = condal.LeastSquares(condal.Matrix(np.eye(3)), np.full(3, 2.0))
+    problem = condal.Problem.of(f=f, X=condal.Simplex(3))
+    best = condal.solve(problem, tol=1e-6)
+    tangent = f.M(best.x)
+    certificate = condal.certify(problem, np.full(3, 2.0), np.zeros(0), tangent=tangent)
+    assert certificate.bound == pytest.approx(best.objective, rel=1e-5)
+
+
+@pytest.mark.usefixtures("system_entropy")
+def test_the_trace_of_phase_retrieval_is_proved_from_a_start_that_is_not_public():
+    """Measurements whose weakest direction is orthogonal to all starts of an earlier model."""
+    n, weakest = 3100, 0.01
+    starts, drawn, u = [], np.random.default_rng, np.random.default_rng(5).standard_normal(3100)
+
+    def model():
+        def rows(x):
+            along = u @ np.ravel(x)
+            return np.append(np.ravel(x) - along * u, np.sqrt(weakest) * along)
+
+        def columns(z):
+            first, last = np.ravel(z)[:-1], np.ravel(z)[-1]
+            return first - (u @ first) * u + np.sqrt(weakest) * last * u
+
+        a = LinearOperator((n + 1, n), matvec=rows, rmatvec=columns, dtype=float)
+        return condal.problems.phase_retrieval((a @ (300.0 * u)) ** 2, a)
+
+    u /= np.linalg.norm(u)
+    for _ in range(2):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                np.random, "default_rng", lambda *seeds: Recorder(drawn(*seeds), starts, n)
+            )
+            model()
+        basis = np.linalg.qr(np.array(starts).T)[0]
+        for _ in range(2):
+            u = u - basis @ (basis.T @ u)
+        u /= np.linalg.norm(u)
+    assert model().trace >= 300.0**2
 
 
 def test_a_solve_whose_proofs_are_wrong_does_not_claim_to_have_solved(refuted):

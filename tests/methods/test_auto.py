@@ -362,7 +362,7 @@ def test_a_point_of_another_size_is_refused_by_the_certificate():
     E = condal.Entries(4, [0, 1], [1, 2])
     problem = condal.Problem.of(f=condal.LeastSquares(E, np.zeros(2)), X=condal.Spectrahedron(4))
     small = condal.LowRank(np.eye(2), np.array([0.5, 0.5]))
-    with pytest.raises(condal.errors.ProblemError, match="x must be 4 x 4; got a side of 2"):
+    with pytest.raises(condal.errors.ProblemError, match="x must be 4 x 4; got shape"):
         condal.certify(problem, small, np.zeros(0))
     with pytest.raises(condal.errors.ProblemError, match="a dual of 2 numbers is wanted; got 7"):
         E.adjoint(np.ones(7))

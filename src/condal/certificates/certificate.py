@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.measures import EXACT_DISTANCE, dimacs_errors, is_bracket
-from condal.certificates.membership import refutes
+from condal.certificates.membership import refutes, require_point, require_vector
 from condal.certificates.rounding import (
     adjoint_rounding,
     dual_rounding,
@@ -29,6 +29,7 @@ from condal.certificates.scales import require_scales
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.gradients import add
+from condal.linalg.images import zeros_of
 from condal.linalg.norms import gamma, stable_norm, sum_roundings
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
@@ -342,7 +343,8 @@ class EvaluatedPoint:
 
     @classmethod
     def of(cls, problem: Problem, x: Point) -> EvaluatedPoint:
-        """Evaluate x; each image is computed once."""
+        """Evaluate x, which must be a point of the space of X; each image is computed once."""
+        require_point(problem.X, x)
         Mx, Ax = problem.f.M(x), problem.A(x)
         return cls(
             Mx,
@@ -366,6 +368,8 @@ def lower_bound(
     """Prove a lower bound on the minimum of f + h(A.) over X by the dual y and the tangent of f at
     u; return the bound and the proof."""
     f, h = problem.f, problem.h
+    require_vector(y, zeros_of(problem.A), "y")
+    require_vector(u, zeros_of(f.M), "tangent")
     w = h.dual_point(y)
     g = f.gradient(u)
     v = add(f.M.adjoint(g), problem.A.adjoint(w))

@@ -11,7 +11,9 @@ from math import inf
 
 import numpy as np
 
+from condal.certificates.membership import require_vector
 from condal.certificates.rounding import adjoint_rounding, dual_rounding
+from condal.linalg.images import zeros_of
 from condal.linalg.norms import gamma, sum_roundings
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
@@ -45,6 +47,7 @@ def infeasibility_proof(
     everywhere, d must be 0.
     """
     A, X, h = problem.A, problem.X, problem.h
+    require_vector(d, zeros_of(A), "the separator")
     size, support = norm_above(d), h.support(d)
     if size == 0.0 or not np.isfinite(support):
         return None

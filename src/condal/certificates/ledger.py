@@ -9,6 +9,8 @@ believed, by the seed of the process that reads it.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -24,8 +26,9 @@ from condal.certificates.certificate import (
     certificate_by,
     lower_bound,
 )
+from condal.certificates.membership import require_real
 from condal.certificates.tolerance import solves
-from condal.errors import FormatError
+from condal.errors import FormatError, ProblemError
 from condal.linalg.images import zeros_of
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
@@ -110,8 +113,9 @@ class ProofLedger:
             self.certified = self.proved_again(self.certified)
         if self.separation is not None:
             old = self.separation
-            number = self._claimed_number(old.number, old.normal)
-            self.separation = self._separation(old.normal, old.slack, number)
+            with _claims():
+                number = self._claimed_number(old.number, old.normal)
+                self.separation = self._separation(old.normal, float(old.slack), number)
 
     @property
     def error(self) -> float:
@@ -205,15 +209,15 @@ class ProofLedger:
         return CertifiedPoint(x, y, certificate, self.last, tangent=tangent, minimum=proof.value)
 
     def certify_proposal(self, x: Point, y: Array) -> bool:
-        """Return whether a proposed pair solves; keep it if it is the best pair so far, and its
-        dual if it proves the best bound."""
+        """Keep a proposed pair if it is the best so far, and its dual if it proves the best bound;
+        return whether what is kept solves."""
         seen = EvaluatedPoint.of(self.problem, x)
         proposal = self.certify(x, seen, y, allowed_gap(self.problem, seen.objective, self.tol))
         certificate = proposal.certificate
         if self.problem.sense * (certificate.bound - self.proposed_bound) > 0:
             self.proposed_bound, self.proposed_dual = certificate.bound, y
         self.keep(proposal)
-        return self.solves(certificate)
+        return self.solved
 
     def separate(self, d: Array, slack: float) -> bool:
         """Return whether d is proved to separate A(X) from K."""
@@ -235,10 +239,11 @@ class ProofLedger:
         if point.x is None or point.proof is None or point.proof == UNTRIED:
             how, bound = point.certificate.how, -self.problem.sense * inf
             return replace(point, certificate=Certificate(nan, bound, inf, how), proof=None)
-        seen, (gap, enough, number) = EvaluatedPoint.of(self.problem, point.x), point.proof
-        tangent = seen.Mx if point.tangent is None else point.tangent
-        key = gap, enough, self._claimed_number(number, point.y, tangent)
-        certificate, proof = self._certificate(seen, point.y, key, point.tangent)
+        with _claims():
+            seen, (gap, enough, number) = EvaluatedPoint.of(self.problem, point.x), point.proof
+            tangent = seen.Mx if point.tangent is None else point.tangent
+            key = float(gap), float(enough), self._claimed_number(number, point.y, tangent)
+            certificate, proof = self._certificate(seen, point.y, key, point.tangent)
         return replace(point, certificate=certificate, proof=key, minimum=proof.value)
 
     def last_or_unproved(self, x: Point | None) -> CertifiedPoint:
@@ -274,11 +279,13 @@ class ProofLedger:
         return None if proof is None else Separation(d, _as_chosen(proof), slack, number)
 
     def _claimed_number(self, number: Any, *about: Array) -> int:
-        """Return the number of a proof that a checkpoint claims of these arrays.
+        """Return the number of a proof that a checkpoint claims of these vectors.
 
         A number that names another proof already is replaced: two would have one share of the
         failure probability.
         """
+        for vector in about:
+            require_real(vector, "a dual or tangent")
         number = _whole(number, 1, self.count)
         known = self._claimed.setdefault(number, about)
         same = len(known) == len(about) and all(map(_equal, known, about))
@@ -300,6 +307,19 @@ def _share(number: int) -> float:
 
 def _equal(a: Array, b: Array) -> bool:
     return a.shape == b.shape and stable_norm(a - b) == 0.0
+
+
+@contextmanager
+def _claims() -> Iterator[None]:
+    """Refuse a checkpoint whose claims are not of the form of a claim."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except (ProblemError, TypeError, ValueError) as error:
+        raise FormatError(
+            f"the checkpoint claims what no solve does ({error}): it was changed; start a new solve"
+        ) from None
 
 
 def _whole(number: Any, least: int, most: int) -> int:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.errors import ProblemError
 from condal.linalg.gradients import add, norm
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, LowRank
+from condal.linalg.sharding import local_rows, total_rows
 from condal.problem import Problem
 from condal.types import Domain, Spectral
 
@@ -43,8 +46,13 @@ def refutes(problem: Problem, seen: EvaluatedPoint, y: Array, lower: float) -> b
     """Return whether a point of X refutes a lower bound that the dual y is said to prove.
 
     By weak duality, no such bound exceeds the objective at any x in X by more than the price of
-    its infeasibility. What is left, beyond rounding, shows that the proof is wrong.
+    its infeasibility. What is left, beyond rounding, shows that the proof is wrong. Proofs that use
+    a fixed diagonal say nothing of points with another one.
     """
+    if not is_member(problem.X, seen.distance_to_X):
+        return False
+    if problem.fixed_diagonal is not None and seen.infeasibility > EXACT_INFEASIBILITY:
+        return False
     w, value = problem.h.dual_point(y), problem.sense * seen.objective
     excess = lower - value - problem.price(seen.Ax, w)
     if not excess > REFUTING_ROUNDING * problem.gap_unit(value):
@@ -67,20 +75,43 @@ def require_point(X: Domain, x: Any) -> None:
         for part, block in zip(parts, x, strict=True):
             require_point(part, block)
         return
-    arrays = (x.U, x.weights) if isinstance(x, LowRank) else (x,)
-    for array in arrays:
-        if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
-            raise ProblemError(f"x must be arrays of real numbers; got {type(x).__name__}")
-        if not np.isfinite(array).all():
-            raise ProblemError("x must be finite; it holds nan or inf")
+    for array in _arrays(x):
+        require_real(array, "x")
     if not isinstance(X, Spectral):
         if isinstance(x, np.ndarray):
             X.check(x, "x")
         return
-    side = x.U.shape[:1] * 2 if isinstance(x, LowRank) else x.shape
+    side = (total_rows(x.U),) * 2 if isinstance(x, LowRank) else x.shape
     if side != (X.n, X.n):
         raise ProblemError(f"x must be {X.n} x {X.n}; got shape {side}")
     if isinstance(x, np.ndarray) and x.size:
         asymmetry = float(np.abs(x - x.T).max())
         if asymmetry > ASYMMETRY_ROUNDING * float(np.abs(x).max()):
             raise ProblemError(f"x must be symmetric; the largest |x - x'| is {asymmetry:.3g}")
+
+
+def _arrays(x: Any) -> Iterator[Any]:
+    """Yield the arrays of a point."""
+    if isinstance(x, tuple):  # blocks of a domain that does not say what they are
+        for block in x:
+            yield from _arrays(block)
+    elif isinstance(x, LowRank):
+        yield from (x.U, x.weights)
+    else:
+        yield x
+
+
+def require_vector(v: Any, like: Array, name: str) -> None:
+    """Raise ProblemError unless v holds as many finite real numbers as `like`."""
+    require_real(v, name)
+    if v.shape != like.shape:
+        raise ProblemError(f"{name} must be {like.size} finite numbers; got shape {v.shape}")
+
+
+def require_real(array: Any, name: str) -> None:
+    """Raise ProblemError unless the array holds finite real numbers."""
+    if not isinstance(local_rows(array), np.ndarray) or array.dtype.kind not in "biuf":
+        kind = getattr(array, "dtype", type(array).__name__)
+        raise ProblemError(f"{name} must be arrays of real numbers; got {kind}")
+    if not np.isfinite(array).all():
+        raise ProblemError(f"{name} must be finite; it holds nan or inf")

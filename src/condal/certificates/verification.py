@@ -17,9 +17,10 @@ from condal.certificates.certificate import (
 )
 from condal.certificates.checked import rounded_text
 from condal.certificates.claims import Claim, Trial, separated
-from condal.certificates.membership import require_point
+from condal.certificates.membership import require_vector
 from condal.certificates.scales import require_scales
 from condal.errors import CondalError, ProblemError
+from condal.linalg.images import zeros_of
 from condal.linalg.points import Array
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Status
@@ -168,9 +169,9 @@ def verify(
         raise ProblemError("the result does not say to what tolerance it is solved: give tol")
     require_scales(problem)
     claims: list[Claim] = []
-    if result.status is Status.INFEASIBLE:
+    if result.status is Status.INFEASIBLE or result.infeasible is not None:
         claims.append(_infeasible(model, result, seed))
-    elif result.status is Status.UNBOUNDED:
+    if result.status is Status.UNBOUNDED:
         claims.append(Claim("unbounded", False, "nothing in the result proves it"))
     if result.x is None:
         certificate = result.certificate
@@ -185,8 +186,7 @@ def verify(
     try:
         with np.errstate(all="ignore"):  # the numbers may not come from a solve
             point = from_user(problem.X, result.x)
-            require_point(problem.X, point)
-            _require_dual(problem, result.y)
+            require_vector(result.y, zeros_of(problem.A), "y")
             if result.tangent is not None:
                 require_tangent(problem, result.tangent)
             certified = model.certified if isinstance(model, Certifies) else None
@@ -228,7 +228,8 @@ def _infeasible(model: Problem | Model, result: Result, seed: int) -> Claim:
     claim = separated(problem_of(model), result, seed)
     if not claim.holds or result.separator is None:
         return claim
-    if isinstance(model, Rechecks) and model.rechecked(result).status is not result.status:
+    ended = replace(result, status=Status.INFEASIBLE)
+    if isinstance(model, Rechecks) and model.rechecked(ended).status is not ended.status:
         return replace(claim, holds=False, text="the program's own data do not prove it")
     if not isinstance(model, Separates):
         return claim
@@ -252,11 +253,3 @@ def _settled(model: Any, result: Result, seed: int) -> Verdict:
     if result.x is not None or certificate.certified or isfinite(certificate.objective):
         claims.append(Claim.false("point", f"there is none of a problem that is {name}"))
     return Verdict(tuple(claims))
-
-
-def _require_dual(problem: Problem, y: Array) -> None:
-    if y.shape != (problem.A.size,) or not np.isfinite(y).all():
-        raise ProblemError(
-            f"y must be {problem.A.size} finite numbers, one for each constraint; got shape "
-            f"{y.shape}"
-        )

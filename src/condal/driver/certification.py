@@ -226,7 +226,7 @@ class Certifier:
         proved = self._certify(point, seen, self.w, allowed, room=room, tangent=tangent)
         lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
         self.ledger.keep(replace(proved, reconstruction=lost))
-        return self.ledger.solves(proved.certificate)
+        return self.ledger.solved
 
     def _evaluate(self, x: Storage) -> tuple[Point, EvaluatedPoint, Array | None]:
         """Return the point, repaired, and its images. A sketch has lost a part of x, and so of the

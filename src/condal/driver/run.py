@@ -347,6 +347,8 @@ class Run:
         ratio = self.stop.rounding_ratio(self.problem, answer.certificate.objective)
         reasons.answer_solves = ledger.solves(answer.certificate)
         reasons.answer_is_close = ledger.solves(answer.certificate, times=INACCURATE_TIMES * ratio)
+        if reasons.proved is Status.SOLVED and not reasons.answer_solves:  # a point refuted a bound
+            reasons.proved, reasons.stalled = None, True
 
     def _note_fault(self, fault: PieceError) -> None:
         """Stop the run where a user-supplied piece failed; the first failure is reported."""

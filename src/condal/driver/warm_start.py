@@ -21,6 +21,16 @@ from condal.problem import Problem
 from condal.result import Result
 from condal.types import from_user
 
+# What the pieces of a problem raise for points of another space.
+MISFITS = (
+    AssertionError,
+    AttributeError,
+    LookupError,
+    PieceError,
+    ProblemError,
+    TypeError,
+    ValueError,
+)
 SAME_VALUE = 1e-6  # relative: x is the iterate of a row whose values it has to this
 
 
@@ -95,7 +105,7 @@ def _end_of(result: Result, problem: Problem, scaling: Scaling) -> Warm:
     """
     if result.x is None:
         raise ProblemError("warm_start has no point: the solve it comes from ended too early")
-    if result.y.shape != (problem.A.size,):
+    if result.y.shape != (problem.A.size,) or result.y.dtype.kind not in "iuf":
         raise ProblemError(
             f"warm_start has a dual of length {result.y.size} and this problem needs "
             f"{problem.A.size}: start from a result of a problem of the same shape"
@@ -104,7 +114,7 @@ def _end_of(result: Result, problem: Problem, scaling: Scaling) -> Warm:
         x = from_user(problem.X, result.x)
         seen = EvaluatedPoint.of(problem, x)
         distance = problem.X.distance(x)
-    except (AssertionError, AttributeError, IndexError, PieceError, TypeError, ValueError):
+    except MISFITS:
         raise ProblemError(
             "warm_start has a point of another space than this problem's: start from a result "
             "of a problem of the same shape"

@@ -11,7 +11,7 @@ import condal
 from condal import Status
 from condal.certificates import ledger as ledgers
 from condal.certificates.infeasibility import Separation
-from condal.errors import FormatError
+from condal.errors import FormatError, ProblemError
 from condal.io.checkpoint.file import read, write
 from condal.linalg import eigenvalue_bounds
 from condal.linalg.proof import Proof
@@ -127,3 +127,86 @@ def test_a_resumed_verdict_is_proved_from_a_start_that_the_file_does_not_know(mo
     assert results[0].seed != results[1].seed
     again = condal.resume(checkpoint, model, seed=results[0].seed)
     assert again.bound == results[0].bound
+
+
+def lopsided(problem, objective):
+    """A matrix whose lower triangle is that of the identity, with this objective by its upper one:
+    a function that reads one triangle sees a feasible point."""
+    x, step = np.eye(N), np.zeros((N, N))
+    step[np.triu_indices(N, 1)] = 1.0
+    at = [problem.objective(x + t * step) for t in (0.0, 1.0)]
+    return x + (objective - at[0]) / (at[1] - at[0]) * step
+
+
+def weak_claim(model):
+    """A result whose objective is its bound: 30% beyond the optimum, at a lopsided x."""
+    best = condal.solve(model, tol=1e-4)
+    y = 1.3 * best.y
+    bound = condal.certify(model, best.x, y).bound
+    certificate = replace(best.certificate, objective=bound, bound=bound)
+    return replace(best, x=lopsided(model.problem, bound), y=y, certificate=certificate)
+
+
+def test_a_matrix_that_is_not_symmetric_is_no_point_at_any_door(model, checkpoint, tmp_path):
+    claim = weak_claim(model)
+    with pytest.raises(ProblemError, match="x must be symmetric"):
+        condal.certify(model, claim.x, claim.y)
+    condal.save(claim, tmp_path / "folder")
+    for start in (claim, condal.load(tmp_path / "folder").result):
+        with pytest.raises(ProblemError, match="a point of another space"):
+            condal.solve(model, tol=TOL, warm_start=start)
+
+    def change(ledger, value):
+        ledger["certified"] = replace(ledger["certified"], x=claim.x, y=claim.y)
+        value["answer"] = ledger["certified"]
+
+    forge(checkpoint, change)
+    with pytest.raises(FormatError, match=r"claims what no solve does \(x must be symmetric"):
+        condal.resume(checkpoint, model)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"tangent": np.array([2.0 + 2.0j])},
+        {"tangent": np.zeros(3)},
+        {"y": np.ones(N, dtype=complex)},
+        {"y": np.ones((N, 1))},
+        {"y": np.ones(N - 1)},
+        {"proof": ("much", np.inf, 1)},
+        {"proof": (1.0, None, 1)},
+    ],
+)
+def test_a_claim_that_is_not_of_the_form_of_one_is_refused(model, checkpoint, lie):
+    def change(ledger, value):
+        ledger["certified"] = replace(ledger["certified"], **lie)
+
+    forge(checkpoint, change)
+    with pytest.raises(FormatError, match="the checkpoint claims what no solve does"):
+        condal.resume(checkpoint, model)
+
+
+def test_an_imaginary_tangent_does_not_raise_a_bound(tmp_path):
+    """f(u) - <grad f(u), u> rises by s^2 / 2 at u + i s."""
+    rng = np.random.default_rng(0)
+    f = condal.LeastSquares(condal.Matrix(rng.standard_normal((20, 20))), rng.standard_normal(20))
+    problem = condal.Problem.of(f=f, X=condal.Simplex(20))
+    condal.solve(problem, checkpoint=tmp_path / "run")
+
+    def change(ledger, value):
+        tangent = f.M(ledger["certified"].x) + 2.0j
+        ledger["certified"] = replace(ledger["certified"], tangent=tangent)
+
+    forge(tmp_path / "run", change)
+    with pytest.raises(FormatError, match="must be arrays of real numbers; got complex128"):
+        condal.resume(tmp_path / "run", problem)
+
+
+@pytest.mark.parametrize("normal", [np.ones(N, dtype=complex), np.ones(3), None])
+def test_a_separator_that_is_not_of_the_form_of_one_is_refused(model, checkpoint, normal):
+    def change(ledger, value):
+        ledger["separation"] = Separation(normal, Proof(1.0, "forged"), 1.0, 1)
+
+    forge(checkpoint, change)
+    with pytest.raises(FormatError, match="the checkpoint claims what no solve does"):
+        condal.resume(checkpoint, model)

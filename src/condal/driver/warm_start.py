@@ -21,16 +21,6 @@ from condal.problem import Problem
 from condal.result import Result
 from condal.types import from_user
 
-# What the pieces of a problem raise for points of another space.
-MISFITS = (
-    AssertionError,
-    AttributeError,
-    LookupError,
-    PieceError,
-    ProblemError,
-    TypeError,
-    ValueError,
-)
 SAME_VALUE = 1e-6  # relative: x is the iterate of a row whose values it has to this
 
 
@@ -114,7 +104,7 @@ def _end_of(result: Result, problem: Problem, scaling: Scaling) -> Warm:
         x = from_user(problem.X, result.x)
         seen = EvaluatedPoint.of(problem, x)
         distance = problem.X.distance(x)
-    except MISFITS:
+    except (AssertionError, AttributeError, IndexError, PieceError, TypeError, ValueError):
         raise ProblemError(
             "warm_start has a point of another space than this problem's: start from a result "
             "of a problem of the same shape"

@@ -263,20 +263,16 @@ class ConicModel(OwnDataProofs):
             return self._undecided(result, NO_POINT)
         reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
         reason += "not known whether there is a feasible point"
-        undecided, proof, separator = (
-            self._undecided(result, reason),
-            result.infeasible,
-            result.separator,
-        )
+        undecided, proof = self._undecided(result, reason), result.infeasible
         if proof is None:
             return undecided
         # It excludes every feasible point below the level.
         certificate = replace(
             result.certificate, bound=sense * level, how=proof.how, failure=proof.failure
         )
-        if separator is None:
+        if result.separator is None:
             return replace(undecided, certificate=certificate)
-        y = self._excluding(separator, proof.value, level)
+        y = self._excluding(result.separator, proof.value, level)
         return self._verified(replace(undecided, certificate=certificate, y=y))
 
     def certified(self, certificate: Certificate, y: Array) -> Certificate:

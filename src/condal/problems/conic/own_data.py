@@ -24,7 +24,6 @@ from condal.result import Result, Status
 from condal.types import from_user
 
 NEAR_BOUND, SHARE_OF_TOL = 1e-8, 0.5  # of the objective: a nearer bound needs no better multipliers
-
 NO_BOUND = "no bound is proved for any trace"
 ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
 
@@ -135,8 +134,8 @@ class OwnDataProofs(Interpretation):
 
     def _undecided(self, result: Result, reason: str) -> Result:
         """Return the result without its verdict, nor a proof that holds within the trace only."""
-        status = Status.STALLED
-        return replace(result, status=status, reason=reason, infeasible=None, separator=None)
+        without = replace(result, infeasible=None, separator=None)
+        return replace(without, status=Status.STALLED, reason=reason)
 
     def inner_multipliers(self) -> tuple[list[Array], list[Array]]:
         """Return multipliers that move others into the dual cone.

@@ -15,7 +15,6 @@ from condal import smooth as smooth
 from condal import storage as storage
 from condal import sweeps as sweeps
 from condal import types as types
-from condal import watch as watch
 from condal.certificates.certificate import Certificate as Certificate
 from condal.certificates.certificate import certify as certify
 from condal.certificates.history import History as History

@@ -19,12 +19,11 @@ pytestmark = ranks.needed
         (("--as", "communities"), "--distributed is for --as max-cut, theta and phase-retrieval"),
         (("--as", "theta", "--complement"), "--distributed does not take --complement"),
         (("--as", "max-cut", "--save", "kept"), "--distributed does not take --save"),
-        (("--as", "max-cut", "--watch"), "--distributed does not take --watch"),
         (("--as", "max-cut", "--method", "newton"), "--distributed takes --method auto, cgal"),
         (("--as", "max-cut", "--method", "spheres"), "on ranks is for theta; got 'max-cut'"),
         (("--as", "max-cut", "--max-memory", "1MB"), "max_memory is 1 MB per rank"),
     ],
-    ids=["json", "stdout", "as", "complement", "save", "watch", "method", "spheres", "memory"],
+    ids=["json", "stdout", "as", "complement", "save", "method", "spheres", "memory"],
 )
 def test_it_is_said_once_and_all_end(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -232,7 +232,6 @@ MAY_TALK = {
     "lab/experiments/data.py": {"pooch"},  # the explicit download of public files, by their digests
     "runtime/signals.py": {"socket"},  # a pair of sockets within the process, which a signal wakes
     "sweeps/cluster.py": {"distributed"},  # a Dask cluster, to whose address a sweep was told to go
-    "report/live/server.py": {"http"},  # the live page, on 127.0.0.1
 }
 
 
@@ -275,7 +274,6 @@ def test_no_command_and_no_solve_uses_the_network_or_another_process(tmp_path, m
         listed.append(["solve", *given, "--tol", "0.1", "--save", f"{name}-result"])
         listed.append(["certify", f"{name}.txt", f"{name}-result"])
     listed += [
-        ["solve", "theta.txt", "--as", "theta", "--watch", "--quiet"],
         ["show", "theta-result"],
         ["report", "theta-result", "--out", "theta.html"],
         ["experiment", "--list"],

@@ -1,21 +1,15 @@
-"""Names, texts and clients of strangers: what they are shown as, and what they are refused."""
+"""Names and texts of strangers: what they are shown as, and what is refused."""
 
 from __future__ import annotations
 
 import base64
-import contextlib
-import hmac
 import io
 import re
-import socket
 import tarfile
-import threading
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -26,8 +20,6 @@ from condal.certificates.history import Row
 from condal.errors import FormatError
 from condal.io.results.rows import cell
 from condal.lab.experiments import data
-from condal.report.live import Watch
-from condal.report.live.server import NOTHING, Server
 from condal.report.notebook import Bar
 from condal.report.pages import page
 from condal.report.section import _csv
@@ -142,9 +134,6 @@ def test_every_page_has_a_policy_that_forbids_all_but_itself(solved):
     assert not {"script-src", "connect-src", "frame-src", "object-src", "font-src"} & stated.keys()
     assert text.index("Content-Security-Policy") < text.index("<title>") < text.index("<style>")
     assert 'name="referrer" content="no-referrer"' in text
-    live = policy(NOTHING)
-    assert {key: live[key] for key in POLICIES} == POLICIES
-    assert live["frame-ancestors"] == "'none'"
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -1.5, 1e300, 0.0])
@@ -203,132 +192,6 @@ def test_what_peers_and_folders_are_called_is_printed_plain(capsys, monkeypatch)
     report = type("Report", (), {"claims": (), "figures": (), "page": Path("a\x1b[31m.md")})
     monkeypatch.setattr(experiment, "table", lambda rows: "")
     assert experiment.summary(report).strip() == "a\\x1b[31m.md"
-
-
-def talk(watch, words, *, read=True):
-    """The answer to the very bytes."""
-    there = urlsplit(watch.address)
-    with socket.create_connection((there.hostname, there.port), timeout=30) as client:
-        with contextlib.suppress(OSError):  # it may be answered before all is said
-            client.sendall(words)
-        answer = b""
-        with contextlib.suppress(OSError):
-            while read and (piece := client.recv(65536)):
-                answer += piece
-    return answer
-
-
-def request(watch, line, *headers):
-    there = urlsplit(watch.address)
-    lines = [line.format(path=there.path), *headers, "Connection: close"]
-    if not any(one.lower().startswith("host:") for one in headers):
-        lines.insert(1, f"Host: {there.netloc}")
-    return talk(watch, ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
-
-
-@pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "<b>"])
-def test_other_methods_get_a_number_and_nothing_else(method):
-    with Watch() as watch:
-        answer = request(watch, f"{method} {{path}} HTTP/1.1")
-        head, _, body = answer.partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 501 ")
-        assert b"Content-Security-Policy: default-src 'none'" in head
-        assert body == b""
-        assert watch.address.rsplit("/", 2)[1].encode() not in answer
-
-
-@pytest.mark.parametrize(
-    ("line", "headers", "code"),
-    [
-        ("GET {path} HTTP/1.1", ["Host: example.com"], 403),
-        ("GET {path} HTTP/1.1", ["Host: 127.0.0.1.example.com:80"], 403),
-        ("GET http://example.com{path} HTTP/1.1", [], 404),
-        ("GET /é/ HTTP/1.1", [], 404),
-        ("GET {path}../ HTTP/1.1", [], 404),
-        ("GET {path}%2e%2e/etc/passwd HTTP/1.1", [], 404),
-        ("GET {path} HTTP/9.9", [], None),  # not in words that it would understand
-        ("GET", [], None),
-        ("POST {path}stop HTTP/1.1", ["Content-Length: 99999999999"], 403),
-        ("POST {path}stop HTTP/1.1", ["X-Condal: stop", "Origin: http://127.0.0.1:1"], 403),
-        ("POST {path} HTTP/1.1", ["X-Condal: stop"], 404),
-        ("GET /" + "A" * 70_000 + "/ HTTP/1.1", [], 414),
-        ("GET {path} HTTP/1.1", ["X: " + "A" * 70_000], 431),
-        ("GET {path} HTTP/1.1", [f"X{i}: 1" for i in range(200)], 431),
-    ],
-)
-def test_requests_of_strangers(line, headers, code):
-    with Watch() as watch:
-        answer = request(watch, line, *headers)
-        assert answer == b"" if code is None else answer.startswith(f"HTTP/1.1 {code} ".encode())
-        assert b"<title>" not in answer
-        assert not watch(Row(1, *[0.0] * 9, 1, 1, 0.0))
-
-
-def test_a_token_is_compared_in_constant_time(monkeypatch):
-    compared = []
-
-    def compare(a, b):
-        compared.append((a, b))
-        return hmac.compare_digest(a, b)
-
-    monkeypatch.setattr("condal.report.live.server.hmac", SimpleNamespace(compare_digest=compare))
-    with Watch() as watch:
-        token = watch.address.rsplit("/", 2)[1]
-        assert len(token) >= 32
-        for wrong in (token[:-1], token[:-1] + "~", token + "A", token.swapcase()):
-            assert request(watch, f"GET /{wrong}/ HTTP/1.1").split()[1] == b"404"
-        assert request(watch, f"GET /{token}/ HTTP/1.1").split()[1] == b"200"
-        assert [b for _, b in compared] == [token.encode()] * 5
-        with Watch() as another:
-            assert another.address.rsplit("/", 2)[1] != token
-
-
-def test_the_token_is_neither_logged_nor_told(capfd):
-    with Watch() as watch:
-        answer = request(watch, "GET {path} HTTP/1.1")
-        token = watch.address.rsplit("/", 2)[1].encode()
-        assert answer.startswith(b"HTTP/1.1 200")
-        assert token not in answer
-        assert b"Referrer-Policy: no-referrer" in answer
-        request(watch, "GET {path}nothing HTTP/1.1")
-        request(watch, "BREW {path} HTTP/1.1")
-        talk(watch, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")  # TLS
-    assert capfd.readouterr() == ("", "")
-
-
-def test_clients_that_say_nothing_take_no_more_than_their_share(monkeypatch):
-    """Others are let go at once; when they go, there is room again."""
-    monkeypatch.setattr(Server, "max_clients", 3)
-    with Watch() as watch, contextlib.ExitStack() as stack:
-        there = urlsplit(watch.address)
-        silent = [
-            stack.enter_context(socket.create_connection((there.hostname, there.port), timeout=30))
-            for _ in range(3)
-        ]
-        settled(lambda: not watch._server._free.acquire(blocking=False))
-        assert request(watch, "GET {path} HTTP/1.1") == b""
-        assert not watch(Row(1, *[0.0] * 9, 1, 1, 0.0))
-        silent[0].close()
-        settled(lambda: request(watch, "GET {path} HTTP/1.1").startswith(b"HTTP/1.1 200"))
-
-
-def settled(true):
-    """Wait until it is so."""
-    pause = threading.Event()
-    for _ in range(400):
-        if true():
-            return
-        pause.wait(0.05)
-    raise AssertionError("it never was so")
-
-
-def test_a_slow_client_does_not_hold_up_the_solve():
-    with Watch() as watch:
-        there = urlsplit(watch.address)
-        with socket.create_connection((there.hostname, there.port), timeout=30) as client:
-            client.sendall(b"GET /")
-            model = condal.problems.max_cut(torus(3, 4))
-            assert condal.solve(model, tol=1e-2, callback=watch).status is condal.Status.SOLVED
 
 
 def test_a_member_of_an_archive_that_claims_too_much_is_not_read(monkeypatch):

@@ -183,26 +183,6 @@ def test_progress_is_shown_of_solves_in_threads(stream, monkeypatch):
     assert threading.active_count() == len(threading.enumerate())
 
 
-def test_a_solve_in_a_thread_is_watched_and_stopped():
-    from condal.report.live import Watch
-
-    model = condal.problems.max_cut(torus(4, 5))
-
-    def solved():
-        with Watch() as watch:
-
-            def tell(row):
-                if row.k == 3:
-                    watch._stop()
-                return watch(row)
-
-            return condal.solve(model, condal.CGAL(), tol=1e-9, callback=tell)
-
-    for result in begun_together([solved] * 2):
-        assert result.status is condal.Status.INTERRUPTED
-        assert result.certificate.certified
-
-
 def test_figures_are_drawn_in_threads_as_in_turn():
     """matplotlib has one set of settings for all."""
     import matplotlib as mpl

@@ -23,7 +23,7 @@ from condal.errors import FormatError, ProblemError
 from condal.methods import registry
 
 APPLICATIONS = ("max-cut", "theta", "phase-retrieval")
-SILENT = Outputs(None, None, None, overwrite=False, port=None, quiet=True)
+SILENT = Outputs(None, None, None, overwrite=False, quiet=True)
 # Environment variables with the number of processes and the rank: Open MPI, MPICH and others.
 WORLD = (("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
 VARIANTS = (
@@ -49,11 +49,6 @@ def on_ranks(
         raise ProblemError(
             "--distributed does not take --save, which needs x on one machine: use --checkpoint, "
             "which keeps one part per rank, and --json and --out for the answer"
-        )
-    if outputs.port is not None:
-        raise ProblemError(
-            "--distributed does not take --watch, a page on one machine: the first rank prints the "
-            "progress"
         )
     R = _sketch_size(storage)
 

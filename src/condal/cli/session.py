@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from pathlib import Path
@@ -15,8 +15,6 @@ import click
 from condal.cli import output_paths, result_text
 from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
 from condal.cli.options import options_to_save
-from condal.cli.watching import Port, watching
-from condal.driver.run import broadcast
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.cancellation import Stopper
@@ -39,7 +37,6 @@ class Outputs:
     out_target: str | None
     folder: str | None
     overwrite: bool
-    port: int | None
     quiet: bool
     verbose: int = 0
 
@@ -51,15 +48,6 @@ OPTIONS = (
     click.option("--out", "out_target", metavar="FILE", help="Write the answer; - for stdout."),
     click.option("--save", "folder", metavar="DIR", help="Save the whole result in a new folder."),
     click.option("--overwrite", is_flag=True, help="Let --save replace an earlier result."),
-    click.option(
-        "--watch",
-        "port",
-        type=Port(),
-        is_flag=False,
-        flag_value=0,
-        metavar="[PORT]",
-        help="Show the running solve in a browser on this machine, with a button to stop it.",
-    ),
     click.option("-q", "--quiet", is_flag=True, help="Print errors only, and JSON if requested."),
     click.option(
         "-v",
@@ -118,10 +106,7 @@ class Session:
             self.save = SaveTarget.of(outputs.folder, file, outputs.overwrite, others)
         elif outputs.overwrite:
             raise click.UsageError("--overwrite needs --save DIR")
-        self.stopper, self.watch = Stopper(), None
-        if outputs.port is not None:
-            title = f"{application.name} of {escape_terminal(Path(file).name)}"
-            self.watch = context.with_resource(watching(outputs.port, title))
+        self.stopper = Stopper()
 
     @property
     def say(self) -> Callable[[str], Any] | None:
@@ -156,8 +141,7 @@ class Session:
             if progress is not None:
                 progress.__enter__()
             try:
-                callback = broadcast(progress, self.watch)
-                result = solve(model, callback=callback, stopper=self.stopper)
+                result = solve(model, callback=progress, stopper=self.stopper)
                 result, answer, description = interpret(
                     application, model, result, chosen, reading=reading
                 )
@@ -170,11 +154,7 @@ class Session:
             finally:
                 if progress is not None:
                     progress.__exit__()
-            drawn = self.save is not None or self.watch is not None
-            picture = draw(application, model, result, answer) if drawn else {}
-            if self.watch is not None:
-                with suppress(KeyboardInterrupt):  # the button was pressed at this moment
-                    self.watch.settle()
+            picture = {} if self.save is None else draw(application, model, result, answer)
         if result.x is None and result.status is Status.INTERRUPTED:
             self._stop_early("there was a point")
         to_stdout = output_paths.STDOUT in (outputs.json_target, outputs.out_target)
@@ -207,10 +187,6 @@ class Session:
                 show(
                     f"\nTo resume:\n\n  {escape_terminal(f'{application.resume_command} {paths}')}"
                 )
-        if self.watch is not None:
-            from condal.io.results.record import Saved
-
-            self.watch.finish(Saved(result, file=Path(self.file).name, **about))
         code = result_text.STOPPED if answer is None else result_text.exit_code(result)
         self.context.exit(code)
 

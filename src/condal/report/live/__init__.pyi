@@ -1,1 +1,0 @@
-from condal.report.live.page import Watch as Watch

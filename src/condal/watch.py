@@ -1,5 +1,0 @@
-"""The live page of a running solve."""
-
-from condal.report.live import Watch
-
-__all__ = ["Watch"]

@@ -2,6 +2,7 @@
 # needs, once, from a lock.
 PYTHON ?= python3
 BIN := .venv/bin
+PACKAGES := --editable . --editable ./lab --editable ./mpi
 PIP := -m pip --disable-pip-version-check install --quiet
 LOCK := requirements-dev.lock
 DEMO_LOCK := requirements-demo.lock
@@ -53,14 +54,14 @@ mpi:
 	  || (echo "PETSc, SLEPc or MPI is missing: apt-get install $(DEBIAN_MPI)"; exit 1)
 
 test-distributed: mpi $(RANKS)/installed
-	OPENBLAS_NUM_THREADS=1 $(RANKS)/bin/python -m pytest tests/distributed
+	OPENBLAS_NUM_THREADS=1 $(RANKS)/bin/python -m pytest mpi/tests/ranks
 
-$(RANKS)/installed: $(LOCK) pyproject.toml | mpi
+$(RANKS)/installed: $(LOCK) pyproject.toml lab/pyproject.toml mpi/pyproject.toml | mpi
 	/usr/bin/python3 -m venv --system-site-packages $(RANKS)
 	awk -v names=' $(ON_RANKS) ' '/^[^ ]/ { split($$1, part, "=="); \
 	  keep = index(names, " " part[1] " ") } keep' $(LOCK) >$(RANKS)/lock
 	$(RANKS)/bin/python $(PIP) --require-hashes --only-binary :all: --requirement $(RANKS)/lock
-	$(RANKS)/bin/python $(PIP) --no-index --no-deps --no-build-isolation --editable .
+	$(RANKS)/bin/python $(PIP) --no-index --no-deps --no-build-isolation $(PACKAGES)
 	touch $@
 
 # The site, in docs/_build: open docs/_build/index.html. The tests build it as well, with warnings as
@@ -73,17 +74,17 @@ package:
 	rm -rf dist .venv-package
 	$(PYTHON) -m venv .venv-package
 	.venv-package/bin/python $(PIP) build twine
-	.venv-package/bin/python -m build
+	for package in . lab mpi; do .venv-package/bin/python -m build --outdir dist $$package || exit 1; done
 	.venv-package/bin/twine check --strict dist/*
 	$(PYTHON) -m venv --clear .venv-package
-	.venv-package/bin/python $(PIP) "$$(echo dist/*.whl)[cli]"
+	.venv-package/bin/python $(PIP) "$$(echo dist/condal-*.whl)[cli]"
 	cd dist && ../.venv-package/bin/condal --version && ../.venv-package/bin/condal demo
 
 # The wheel of `make package` with the extra `all`, in an environment of PYTHON that holds nothing
 # else: each door answers a small problem.
 smoke:
 	$(PYTHON) -m venv --clear .venv-smoke
-	.venv-smoke/bin/python $(PIP) "$$(echo dist/*.whl)[all]"
+	.venv-smoke/bin/python $(PIP) "$$(echo dist/condal-*.whl)[all]"
 	cd dist && ../.venv-smoke/bin/python ../tests/smoke.py
 
 # The paper's experiments on small generated instances, afresh; in minutes.
@@ -98,8 +99,8 @@ experiments: .venv/installed
 # The tables and figures of docs/paper.md and docs/rates.md, from the stored results; FROM=out stores
 # those of `out` first.
 paper: .venv/installed
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.paper $(FROM)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.rates $(FROM)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m condal_lab.benchmarks.paper $(FROM)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m condal_lab.benchmarks.rates $(FROM)
 
 # What the gallery shows: each example draws NAME.png and prints NAME.txt; in a minute or two.
 gallery: .venv/installed
@@ -108,7 +109,7 @@ gallery: .venv/installed
 	  OPENBLAS_NUM_THREADS=1 ../../$(BIN)/python $$example >$${name#*_}.txt || exit 1; done
 
 benchmark: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m condal_lab.benchmarks
 
 # condal against its peers: `make bench SETS="gset theta" DATA=folder`.
 SETS ?= gset tori theta kmeans growth
@@ -119,7 +120,7 @@ bench: .venv/installed
 # With Debian's reference BLAS in the place of OpenBLAS, CSDP is ten times slower than it need be.
 DEBIAN_PEERS := coinor-csdp sdpa dsdp libopenblas0-pthread
 bench-peers: .venv/installed
-	$(BIN)/python $(PIP) --editable '.[bench]'
+	$(BIN)/python $(PIP) --editable . --editable './lab[bench]'
 	apt-get install -y --no-install-recommends $(DEBIAN_PEERS) || echo "by hand: $(DEBIAN_PEERS)"
 	$(BIN)/condal bench --list
 
@@ -150,10 +151,10 @@ oldest: .venv-oldest/installed
 	touch $@
 
 # Every file that is installed is known by its digest, and none is built but condal itself, offline.
-.venv/installed: $(LOCK) pyproject.toml
+.venv/installed: $(LOCK) pyproject.toml lab/pyproject.toml mpi/pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP) --require-hashes --only-binary :all: --requirement $(LOCK)
-	$(BIN)/python $(PIP) --no-index --no-deps --no-build-isolation --editable .
+	$(BIN)/python $(PIP) --no-index --no-deps --no-build-isolation $(PACKAGES)
 	touch $@
 
 # Both locks: the newest releases that pyproject.toml allows, for every system and Python it allows,
@@ -173,7 +174,7 @@ audit: .venv/installed
 .venv-oldest/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python $(PIP) 'pip>=25.1'
-	.venv-oldest/bin/python $(PIP) --editable '.[cli,dask,experiments,report,sklearn]' --group dev 'numpy==1.24.*' 'scipy==1.10.*' 'pandas<2.3' 'networkx<3.5'
+	.venv-oldest/bin/python $(PIP) --editable '.[cli,report,sklearn]' --editable './lab[dask]' --editable ./mpi --group dev 'numpy==1.24.*' 'scipy==1.10.*' 'pandas<2.3' 'networkx<3.5'
 	touch $@
 
 clean:

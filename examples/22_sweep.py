@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import condal
+import condal_lab
 
 samples, features, folds = 200, 400, 8
 radii = np.linspace(1.0, 9.0, 17).round(2)
@@ -38,8 +39,8 @@ def main():
         out = Path(folder) / "radii"
         # One process per core, except in a notebook, whose functions others cannot import.
         workers = None if "__file__" in globals() else 0
-        table = condal.sweep(path, grid, out=out, along="radius", workers=workers, tol=1e-3)
-        again = condal.sweep(path, grid, out=out, along="radius", workers=workers, tol=1e-3)
+        table = condal_lab.sweep(path, grid, out=out, along="radius", workers=workers, tol=1e-3)
+        again = condal_lab.sweep(path, grid, out=out, along="radius", workers=workers, tol=1e-3)
         assert again.rows == table.rows  # nothing was computed again
         assert all(row.solved for row in table)
         largest = max(row.result.gap for row in table)

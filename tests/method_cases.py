@@ -12,19 +12,12 @@ import condal
 from condal.driver.scaling import normalise
 from condal.linalg.symmetric import Symmetric
 from condal.methods import (
-    AUPD,
     CGAL,
-    CGS,
-    GDMM,
-    IAL,
-    UPD,
     AcceleratedGradient,
     InteriorPoint,
     LowRankCGAL,
     LowRankNewton,
     PrimalDual,
-    SketchyCGM,
-    SmoothedCG,
     SphereSweeps,
     Splitting,
     corrective,
@@ -34,6 +27,7 @@ from condal.methods import (
 from condal.methods.rules import LineSearch
 from condal.nonsmooth import L1
 from condal.storage import automatic
+from condal_lab.methods import AUPD, CGS, GDMM, IAL, UPD, SketchyCGM, SmoothedCG
 from known import PLANTED, Known
 
 

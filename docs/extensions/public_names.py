@@ -65,7 +65,12 @@ def public_path(name: str) -> str | None:
 def modules() -> tuple[str, ...]:
     """Return the modules that have a page, `condal` first."""
     stems = (path.stem for path in sorted(PAGES.glob("*.md")))
-    return ("condal", *(f"condal.{stem}" for stem in stems if stem not in ("index", "condal")))
+    return ("condal", *(module_of(stem) for stem in stems if stem not in ("index", "condal")))
+
+
+def module_of(stem: str) -> str:
+    """Return the module of a page: one of condal, or of a package beside it."""
+    return stem if stem.startswith("condal_") else f"condal.{stem}"
 
 
 def _listed(module: ModuleType) -> list[str]:

@@ -13,7 +13,6 @@ from condal import saved as saved
 from condal import sets as sets
 from condal import smooth as smooth
 from condal import storage as storage
-from condal import sweeps as sweeps
 from condal import types as types
 from condal.certificates.certificate import Certificate as Certificate
 from condal.certificates.certificate import certify as certify
@@ -105,4 +104,3 @@ from condal.smooth import Logistic as Logistic
 from condal.smooth import Poisson as Poisson
 from condal.smooth import Quadratic as Quadratic
 from condal.storage.reconstruction import Reconstruction as Reconstruction
-from condal.sweeps import sweep as sweep

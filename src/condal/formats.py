@@ -5,7 +5,6 @@ from condal.io.formats import (
     G2oGraph,
     Ratings,
     SdpaProblem,
-    convert_graph,
     names_of_arrays,
     read_array,
     read_arrays,
@@ -31,7 +30,6 @@ from condal.io.formats import (
     write_metis,
     write_rudy,
     write_sdpa,
-    write_shards,
 )
 
 __all__ = [
@@ -39,7 +37,6 @@ __all__ = [
     "G2oGraph",
     "Ratings",
     "SdpaProblem",
-    "convert_graph",
     "names_of_arrays",
     "read_array",
     "read_arrays",
@@ -65,5 +62,4 @@ __all__ = [
     "write_metis",
     "write_rudy",
     "write_sdpa",
-    "write_shards",
 ]

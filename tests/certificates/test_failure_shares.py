@@ -8,8 +8,8 @@ import pytest
 import condal
 from condal.certificates.certificate import DEFAULT_FAILURE, EvaluatedPoint
 from condal.certificates.ledger import ProofLedger, _share
-from condal.lab.experiments.stand_ins import random_graph
 from condal.linalg import eigenvalue_bounds as proofs
+from condal_lab.experiments.stand_ins import random_graph
 
 
 def test_the_shares_of_any_number_of_proofs_fit_into_one():

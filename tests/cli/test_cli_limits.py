@@ -16,7 +16,7 @@ import pytest
 from commands import run
 from condal.io.formats import write_rudy
 from condal.runtime.memory import bytes_of
-from condal.sweeps.workers import Workers
+from condal_lab.sweeps.workers import Workers
 from known import random_graph
 
 STEP = 2.0  # seconds, at most, of one iteration, product or eigenvalue decomposition
@@ -26,7 +26,7 @@ STEP = 2.0  # seconds, at most, of one iteration, product or eigenvalue decompos
 IN_PROCESSOR_TIME = """
 import sys, time
 time.perf_counter = time.process_time
-import condal.cli.solve, condal.cli.sweep, condal.cli.resume
+import condal.cli.solve, condal_lab.commands.sweep, condal.cli.resume
 from condal.cli import main
 began = time.process_time()
 try:
@@ -107,7 +107,7 @@ def test_a_command_keeps_its_time_limit_from_the_file_to_the_answer(name):
 
 def test_each_point_of_a_sweep_keeps_the_time_limit(monkeypatch):
     here = Workers.of(0)  # the points are solved in this process, by its clock
-    monkeypatch.setattr("condal.cli.sweep.Workers.of", lambda _: here)
+    monkeypatch.setattr("condal_lab.commands.sweep.Workers.of", lambda _: here)
     monkeypatch.setattr(time, "perf_counter", time.process_time)
     words = (graph(20_000, 6), "--as", "theta", "--tol", 1e-9, "--vary", "seed=0,1")
     ended = run("sweep", *words, "--max-seconds", 2, "--out", "points")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import condal
+import condal_lab
 from commands import enter, run
 from condal.cli.settings import PARAMETERS, method_in, settings_of
 from condal.cli.solve import solve
@@ -45,14 +46,14 @@ def refused(*words):
         ("cgal-fc --lam0 2 --no-normalise", condal.methods.corrective(2.0, normalise=False)),
         ("hcgm --lam0 2 --no-normalise", condal.hcgm(2.0, normalise=False)),
         ("fw-al --lam0 2 --rho 0.5", condal.CGAL(Fixed(2.0), sigma=Harmonic(0.5))),
-        ("ial --lam0 2 --eps 0.1", condal.methods.IAL(2.0, 0.1)),
-        ("upd --eps 0.1 --no-normalise", condal.methods.UPD(0.1, normalise=False)),
-        ("aupd --eps 0.1", condal.methods.AUPD(0.1)),
-        ("gdmm --lam0 2 --rho 0.5", condal.methods.GDMM(2.0, 0.5)),
-        ("cgs --lam0 2", condal.methods.CGS(2.0)),
-        ("smoothed-cg --no-normalise", condal.methods.SmoothedCG(normalise=False)),
-        ("sketchy-cgm", condal.methods.SketchyCGM()),
-        ("sketchy-cgal --lam0 2", condal.methods.SketchyCGAL(2.0)),
+        ("ial --lam0 2 --eps 0.1", condal_lab.methods.IAL(2.0, 0.1)),
+        ("upd --eps 0.1 --no-normalise", condal_lab.methods.UPD(0.1, normalise=False)),
+        ("aupd --eps 0.1", condal_lab.methods.AUPD(0.1)),
+        ("gdmm --lam0 2 --rho 0.5", condal_lab.methods.GDMM(2.0, 0.5)),
+        ("cgs --lam0 2", condal_lab.methods.CGS(2.0)),
+        ("smoothed-cg --no-normalise", condal_lab.methods.SmoothedCG(normalise=False)),
+        ("sketchy-cgm", condal_lab.methods.SketchyCGM()),
+        ("sketchy-cgal --lam0 2", condal_lab.methods.SketchyCGAL(2.0)),
     ],
 )
 def test_parameters_reach_the_method(words, method):

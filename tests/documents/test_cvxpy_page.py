@@ -10,7 +10,7 @@ import pytest
 from pages import ROOT, has_cvxpy
 
 PAGE = (ROOT / "docs" / "cvxpy.md").read_text()
-BENCH = (ROOT / "benchmarks" / "results" / "bench-conic.md").read_text()
+BENCH = (ROOT / "lab" / "results" / "bench-conic.md").read_text()
 
 
 def included():

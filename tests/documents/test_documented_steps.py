@@ -30,7 +30,7 @@ LONG = {
     "condal demo": "ten seconds; tests/test_cli.py runs it",
     "condal bench": "minutes to hours; tests/bench run small ones",
     "condal experiment": "minutes to hours; `make experiments-quick` runs all of it, small",
-    "condal sweep G1.txt --as max-cut --vary seed=0:1000": "tests/sweeps have a small cluster",
+    "condal sweep G1.txt --as max-cut --vary seed=0:1000": "lab/tests/sweeps have a small cluster",
 }
 PAGES = [page for page in all_pages() if steps(page)]
 
@@ -58,7 +58,7 @@ def run_command(line):
         makefile = (ROOT / "Makefile").read_text()
         for target in (word for word in rest if "=" not in word):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), line
-    elif program in ("mpirun", "srun"):  # tests/distributed/test_documented_ranks.py runs it
+    elif program in ("mpirun", "srun"):  # mpi/tests/ranks/test_documented_ranks.py runs it
         rest = rest[1:] if program == "srun" and rest[0] == "-K" else rest
         assert rest[:1] == ["-n"], line
         assert rest[1].isdecimal(), line
@@ -214,7 +214,7 @@ def test_the_readme_means_what_it_says(monkeypatch, tmp_path):
 
 
 def test_the_readme_shows_the_commands_of_many_machines_that_run():
-    """tests/distributed/test_documented_ranks.py runs those of docs/distributed.md."""
+    """mpi/tests/ranks/test_documented_ranks.py runs those of docs/distributed.md."""
 
     def on_ranks(page):
         lines = [line for step in steps(page) if step.language == "sh" for line in step.commands]

@@ -6,11 +6,11 @@ import re
 import tomllib
 
 import pytest
-from benchmarks import quotes
 
 import condal
 from condal import domains, maps, nonsmooth, sets, smooth
-from condal.lab.bench.peers import PEERS
+from condal_lab.bench.peers import PEERS
+from condal_lab.benchmarks import quotes
 from pages import ROOT, all_pages
 
 LETTERS = ["k", "x", "y", "r", "s", "v", "w", "d", "f", "g", "h", "A", "B", "M", "K", "X", "phi"]
@@ -48,7 +48,7 @@ def test_a_page_quotes_what_was_measured(page):
     """Every table of times has the set it comes from, and the times that are stored."""
     text = (ROOT / page).read_text()
     assert len(quotes.QUOTED.findall(text)) == text.count("| instance | condal |") >= 1
-    assert quotes.refreshed(text) == text, "run python -m benchmarks quotes"
+    assert quotes.refreshed(text) == text, "run python -m condal_lab.benchmarks quotes"
 
 
 def test_the_comparison_has_every_peer_in_one_table():
@@ -59,7 +59,7 @@ def test_the_comparison_has_every_peer_in_one_table():
 
 def test_the_comparison_quotes_the_ratios_of_the_applications():
     application, ratios = "", {}
-    for _, cells in tables(ROOT / "benchmarks" / "results" / "applications.md"):
+    for _, cells in tables(ROOT / "lab" / "results" / "applications.md"):
         application = cells[0] or application
         ratios[application, cells[1]] = cells[5] if len(cells) > 5 else ""
     page = [c for _, c in tables(ROOT / "docs" / "comparison.md") if (c[0], "condal") in ratios]
@@ -71,7 +71,7 @@ def test_the_comparison_quotes_the_ratios_of_the_applications():
 
 def test_the_benchmarks_page_holds_the_table_of_the_applications():
     page = (ROOT / "docs" / "benchmarks.md").read_text()
-    for _, cells in tables(ROOT / "benchmarks" / "results" / "applications.md"):
+    for _, cells in tables(ROOT / "lab" / "results" / "applications.md"):
         assert f"| {' | '.join(cells)}" in page
 
 

@@ -10,7 +10,7 @@ from audit.lock import LOCK, read
 
 import condal
 from fast import FAST
-from locations import ROOT, TESTS
+from locations import ROOT
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
@@ -55,4 +55,4 @@ def test_a_hook_has_the_version_of_the_lock(tool):
 
 
 def test_every_fast_file_exists():
-    assert FAST - {path.stem for path in TESTS.rglob("test_*.py")} == set()
+    assert FAST - {path.stem for path in ROOT.glob("**/tests/**/test_*.py")} == set()

@@ -155,19 +155,22 @@ def test_import_condal_imports_numpy_and_scipy_alone():
 
 EXTRAS = {
     "filelock": ("io/container/lock.py",),  # no extra, but imported only where it is used
-    "click": ("cli/",),
-    "rich": ("cli/", "report/progress.py", "sweeps/progress.py"),
+    "click": ("cli/", "condal_lab/commands/", "condal_mpi/commands/"),
+    "rich": ("cli/", "report/progress.py", "condal_lab/sweeps/progress.py", "condal_mpi/commands/"),
     "jinja2": ("report/",),
-    "matplotlib": ("lab/", "report/", "result.py", "problems/answers.py"),
-    "pooch": ("lab/experiments/data.py",),
-    "cvxpy": ("cvxpy/", "lab/bench/conic/"),
+    "matplotlib": ("condal_lab/", "report/", "result.py", "problems/answers.py"),
+    "pooch": ("condal_lab/experiments/data.py",),
+    "cvxpy": ("cvxpy/", "condal_lab/bench/conic/"),
     "sklearn": ("sklearn/",),
-    "pandas": ("certificates/history.py", "problems/completed.py", "sweeps/table.py"),
-    "distributed": ("sweeps/cluster.py",),
+    "pandas": ("certificates/history.py", "problems/completed.py", "condal_lab/sweeps/table.py"),
+    "distributed": ("condal_lab/sweeps/cluster.py",),
     "networkx": ("problems/graphs.py",),
-    **dict.fromkeys(("coptpy", "cvxopt", "pymanopt", "scs"), ("lab/bench/peers/",)),
-    "clarabel": ("cvxpy/interior.py", "lab/bench/peers/"),
+    **dict.fromkeys(("coptpy", "cvxopt", "pymanopt", "scs"), ("condal_lab/bench/peers/",)),
+    "clarabel": ("cvxpy/interior.py", "condal_lab/bench/peers/"),
 }
+
+
+OURS = {"condal", "condal_lab", "condal_mpi", "numpy", "scipy"}
 
 
 @dataclass(frozen=True)
@@ -185,10 +188,15 @@ class Source:
 
 @cache
 def sources() -> list[Source]:
-    return [_source(path) for path in sorted(SOURCE.rglob("*.py"))]
+    return [
+        _source(path, home)
+        for home in (SOURCE, ROOT / "lab/src/condal_lab", ROOT / "mpi/src/condal_mpi")
+        for path in sorted(home.rglob("*.py"))
+        if "benchmarks" not in path.parts  # they start programs, and ship with the clone only
+    ]
 
 
-def _source(path: Path) -> Source:
+def _source(path: Path, home: Path) -> Source:
     names, calls = set(), []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -197,13 +205,14 @@ def _source(path: Path) -> Source:
             names |= {f"{node.module}.{name.name}" for name in node.names}
         elif isinstance(node, ast.Call):
             calls.append((ast.unparse(node.func), node))
-    return Source(path.relative_to(SOURCE).as_posix(), frozenset(names), tuple(calls))
+    within = home if home == SOURCE else home.parent
+    return Source(path.relative_to(within).as_posix(), frozenset(names), tuple(calls))
 
 
 def test_an_extra_is_imported_where_it_is_used_and_nowhere_else():
     seen = set()
     for one in sources():
-        for name in one.tops - sys.stdlib_module_names - {"condal", "numpy", "scipy"}:
+        for name in one.tops - sys.stdlib_module_names - OURS:
             assert one.place.startswith(EXTRAS[name]), f"{one.place} imports {name}"
             seen.add(name)
     assert seen == set(EXTRAS)
@@ -229,9 +238,9 @@ def test_the_library_works_without_any_extra():
 NETWORK = {"asyncio", "ftplib", "http", "pooch", "requests", "smtplib", "socket", "socketserver"}
 NETWORK |= {"distributed", "ssl", "telnetlib", "urllib", "urllib3", "webbrowser", "xmlrpc"}
 MAY_TALK = {
-    "lab/experiments/data.py": {"pooch"},  # the explicit download of public files, by their digests
+    "condal_lab/experiments/data.py": {"pooch"},  # the download of public files, by their digests
     "runtime/signals.py": {"socket"},  # a pair of sockets within the process, which a signal wakes
-    "sweeps/cluster.py": {"distributed"},  # a Dask cluster, to whose address a sweep was told to go
+    "condal_lab/sweeps/cluster.py": {"distributed"},  # a Dask cluster at a given address
 }
 
 
@@ -303,12 +312,12 @@ CALLS = {  # never, whatever it is called by
     "Markup",
 }
 PROCESSES = {
-    "lab/bench/measure.py": "each peer runs in its own process, started by a list of words",
-    "lab/bench/peers/files.py": "peers that are programs, started by a list of words",
-    "sweeps/processes.py": "the workers of sweeps and experiments, which are condal itself",
+    "condal_lab/bench/measure.py": "each peer runs in its own process, started by a list of words",
+    "condal_lab/bench/peers/files.py": "peers that are programs, started by a list of words",
+    "condal_lab/sweeps/processes.py": "the workers of sweeps and experiments, which are condal itself",
 }
 PICKLES = {
-    "sweeps/processes.py": "work that goes to workers by pipes, and by a folder of its own that "
+    "condal_lab/sweeps/processes.py": "work that goes to workers by pipes, and by a folder of its own that "
     "nobody else may read, and that is gone afterwards",
 }
 

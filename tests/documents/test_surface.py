@@ -19,12 +19,12 @@ import condal
 from condal.certificates.history import Row
 from condal.errors import FormatError
 from condal.io.results.rows import cell
-from condal.lab.experiments import data
 from condal.report.notebook import Bar
 from condal.report.pages import page
 from condal.report.section import _csv
 from condal.runtime.markup import escape_html, grid, pairs
 from condal.runtime.text import escape_controls, escape_terminal
+from condal_lab.experiments import data
 from known import torus
 
 HOSTILE = {
@@ -185,7 +185,7 @@ def test_the_names_of_files_do_nothing_to_a_terminal(name, tmp_path, monkeypatch
 
 
 def test_what_peers_and_folders_are_called_is_printed_plain(capsys, monkeypatch):
-    from condal.cli import bench, experiment
+    from condal_lab.commands import bench, experiment
 
     bench._say(HOSTILE["colours"])
     assert escape_terminal(HOSTILE["colours"]) in capsys.readouterr().err

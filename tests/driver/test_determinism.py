@@ -17,11 +17,11 @@ import pytest
 
 import condal
 from condal import domains, methods, problems, storage
-from condal.lab.experiments.folder import ExperimentFolder
-from condal.lab.experiments.instances import build
-from condal.lab.experiments.run import ExperimentCase, run
-from condal.lab.experiments.trial import TrialBudget
-from condal.sweeps.workers import Workers
+from condal_lab.experiments.folder import ExperimentFolder
+from condal_lab.experiments.instances import build
+from condal_lab.experiments.run import ExperimentCase, run
+from condal_lab.experiments.trial import TrialBudget
+from condal_lab.sweeps.workers import Workers
 from known import planted_sdp, torus
 from laws import public_classes
 from locations import TESTS

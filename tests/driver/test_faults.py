@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import condal
+import condal_lab
 from condal.driver.pieces.guards import guarded
 from condal.errors import PieceError
 from condal.linalg.points import LowRank
@@ -445,7 +446,7 @@ def sketched(fault, at):
     X = FaultyMatrices(N)
     X.__dict__.update(fault=fault, at=at)
     f = condal.LeastSquares(condal.Quadratics(rng.standard_normal((9, N))), rng.random(9))
-    return condal.Problem.of(f, X), condal.methods.SketchyCGM(), None
+    return condal.Problem.of(f, X), condal_lab.methods.SketchyCGM(), None
 
 
 def smoothed(fault, at):
@@ -454,7 +455,7 @@ def smoothed(fault, at):
     X = Faulty(condal.Simplex(N), "lmo", fault, at)
     f = condal.LeastSquares(rng.standard_normal((4, N)), 3 * rng.standard_normal(4))
     B = condal.Matrix(rng.standard_normal((3, N)))
-    return condal.Problem.of(f, X, B=B, g=condal.L1(0.3)), condal.methods.SmoothedCG(), X
+    return condal.Problem.of(f, X, B=B, g=condal.L1(0.3)), condal_lab.methods.SmoothedCG(), X
 
 
 def greedy(fault, at):
@@ -466,7 +467,7 @@ def greedy(fault, at):
     problem = condal.Problem.of(
         condal.Linear(cost), condal.Product(condal.Simplex(N), X), agree, condal.Equal(np.zeros(N))
     )
-    return problem, condal.methods.GDMM(), X
+    return problem, condal_lab.methods.GDMM(), X
 
 
 @pytest.mark.parametrize("fault", [nan, longer, raises, of_no_type, nothing])

@@ -12,9 +12,10 @@ from scipy.sparse.linalg import aslinearoperator
 
 import condal
 from condal.linalg.points import Outer
-from condal.methods import CGAL, LowRankCGAL, PrimalDual, SketchyCGM, Splitting, corrective
+from condal.methods import CGAL, LowRankCGAL, PrimalDual, Splitting, corrective
 from condal.methods.rules import LineSearch
 from condal.storage import TwoSidedSketch
+from condal_lab.methods import SketchyCGM
 
 M, N = 6, 8
 METHODS = {

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import condal
+import condal_lab
 from condal.driver.warm_start import seed_offset
 from condal.methods.rules import Classical, Decr, LineSearch
 from condal.storage import Atoms, Dense, Factored, Sketch
@@ -487,7 +488,7 @@ def test_an_objective_that_overflows_is_refused():
 def test_what_is_proved_at_a_limit_is_solved():
     """UPD's free estimates are eps/100 off; the certificate at the end is not."""
     problem = condal.Problem.of(f=condal.Linear(np.arange(3.0)), X=condal.Simplex(3))
-    result = condal.solve(problem, condal.methods.UPD(1.0), tol=1e-3, max_iters=20)
+    result = condal.solve(problem, condal_lab.methods.UPD(1.0), tol=1e-3, max_iters=20)
     assert result.gap <= 1e-3
     assert result.status is condal.Status.SOLVED
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import condal
+import condal_lab
 from builders import C
 from commands import PENTAGON, run
 from condal import ProblemError
@@ -43,8 +44,8 @@ LAM0 = {
     "CGAL": condal.CGAL,
     "hcgm": condal.hcgm,
     "fwal": lambda lam: condal.methods.fwal(lam, 1.0),
-    "IAL": lambda lam: condal.methods.IAL(lam, 0.1),
-    "GDMM": condal.methods.GDMM,
+    "IAL": lambda lam: condal_lab.methods.IAL(lam, 0.1),
+    "GDMM": condal_lab.methods.GDMM,
     "corrective": condal.methods.corrective,
     "LowRankCGAL": lambda lam: condal.methods.LowRankCGAL(lam=lam),
 }

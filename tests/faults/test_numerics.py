@@ -16,10 +16,11 @@ from condal.linalg.blocked import axpy
 from condal.linalg.eigen import Automatic
 from condal.linalg.engines import Arpack, Dense, Lanczos
 from condal.linalg.symmetric import Symmetric
-from condal.methods import IAL, LowRankCGAL, corrective, fwal
+from condal.methods import LowRankCGAL, corrective, fwal
 from condal.methods.rules import Const, Decr, Harmonic, LineSearch, Never, Whole
 from condal.storage import Dense as Kept
 from condal.storage import Factored, Sketch
+from condal_lab.methods import IAL
 from known import PLANTED
 
 ENGINES = {

@@ -8,22 +8,9 @@ from structures import STRUCTURES
 
 import condal
 from condal import Status
-from condal.methods import (
-    AUPD,
-    CGS,
-    GDMM,
-    IAL,
-    UPD,
-    InteriorPoint,
-    LowRankCGAL,
-    PrimalDual,
-    SketchyCGM,
-    SmoothedCG,
-    Splitting,
-    corrective,
-    fwal,
-)
+from condal.methods import InteriorPoint, LowRankCGAL, PrimalDual, Splitting, corrective, fwal
 from condal.methods.rules import Decr, LineSearch
+from condal_lab.methods import AUPD, CGS, GDMM, IAL, UPD, SketchyCGM, SmoothedCG
 
 structures = pytest.mark.parametrize("name", STRUCTURES)
 ROUNDING = 1e-13

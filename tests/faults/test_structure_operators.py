@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import condal
+import condal_lab
 from condal import Equal, Linear, PieceError, Problem, ProblemError, Simplex, Status
 from condal.linalg.symmetric import Symmetric
 from condal.methods import InteriorPoint, PrimalDual, corrective
@@ -147,7 +148,7 @@ METHODS = {
     "cgal": condal.CGAL(1.0),
     "corrective": corrective(),
     "primal-dual": PrimalDual(),
-    "upd": condal.methods.UPD(1e-3),
+    "upd": condal_lab.methods.UPD(1e-3),
 }
 LATE = {"f": 60, "A": 60, "B": 25}  # products: the solve has begun by then
 

@@ -16,8 +16,8 @@ from condal.cvxpy import CONDAL
 from condal.cvxpy.embedded import EmbeddedEngine
 from condal.cvxpy.forms import Dual
 from condal.cvxpy.solver import cone_program
-from condal.lab.bench.conic import decisions, systems
 from condal.problems import max_cut
+from condal_lab.bench.conic import decisions, systems
 from known import random_graph
 
 

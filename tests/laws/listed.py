@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import builders
+import condal_lab
 from condal import domains, io, maps, methods, nonsmooth, problems, sets, smooth, storage
 from condal.linalg import eigen, engines
 from laws.domains import DOMAINS
@@ -27,7 +28,11 @@ INSTANCES: dict[Any, tuple[str, list[Any], str]] = {
         "iterates",
         # The oracle of SketchyCGAL keeps no tolerance, so its estimates obey no law: it has tests
         # of its own in tests/methods/test_methods.py. DualRecovery needs a dual.
-        [*(case.method for case in CASES.values()), methods.SketchyCGAL(), methods.DualRecovery()],
+        [
+            *(case.method for case in CASES.values()),
+            condal_lab.methods.SketchyCGAL(),
+            methods.DualRecovery(),
+        ],
         "CASES in tests/method_cases.py",
     ),
     **{

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.lab.experiments.stand_ins import planar_union
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg.sparse_factors import SparseFactors
 from condal.linalg.symmetric import Symmetric
+from condal_lab.experiments.stand_ins import planar_union
 from laws import random_graph, torus
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.lab.experiments.stand_ins import planar_union
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg import partial_cholesky as partial
 from condal.linalg.engines import Lanczos
@@ -16,6 +15,7 @@ from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.proof_plan import likely_factorisation
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
+from condal_lab.experiments.stand_ins import planar_union
 from laws import random_graph, torus
 from sparse_matrices import random_sparse
 

@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from condal.lab.experiments.stand_ins import planar_union
 from condal.linalg import proof_plan, symbolic
 from condal.linalg.sparse_factors import SparseFactors
 from condal.linalg.symbolic import column_counts, elimination, envelope, minimum_degree
 from condal.linalg.symmetric import Symmetric
+from condal_lab.experiments.stand_ins import planar_union
 from laws import random_graph, torus
 
 

@@ -11,10 +11,11 @@ import pytest
 
 import condal
 from condal.driver.scaling import normalise
-from condal.methods import AUPD, IAL, UPD, fwal
+from condal.methods import fwal
 from condal.methods.rules import Const, Decr, Fixed, Harmonic, LineSearch, Never, Proportional
 from condal.methods.state import Warm
 from condal.storage import Dense
+from condal_lab.methods import AUPD, IAL, UPD
 
 ITERATIONS = 25  # beyond them the rounding of the eigenvectors has grown too much
 CLOSE = 1e-10  # of the size of x and of y

@@ -12,10 +12,10 @@ from condal.certificates.ledger import ProofLedger
 from condal.domains.spectral import Spectrahedron
 from condal.driver.run import Run
 from condal.driver.scaling import normalise
-from condal.lab.experiments.stand_ins import random_graph
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.methods import LowRankCGAL
 from condal.methods.lowrank.rounds import Rounds
+from condal_lab.experiments.stand_ins import random_graph
 
 
 @dataclass(frozen=True)

@@ -11,25 +11,11 @@ import pytest
 
 import condal
 from condal.driver.scaling import normalise
-from condal.methods import (
-    AUPD,
-    CGAL,
-    CGS,
-    GDMM,
-    IAL,
-    UPD,
-    AcceleratedGradient,
-    PrimalDual,
-    SketchyCGAL,
-    SketchyCGM,
-    SmoothedCG,
-    corrective,
-    fwal,
-    hcgm,
-)
+from condal.methods import CGAL, AcceleratedGradient, PrimalDual, corrective, fwal, hcgm
 from condal.methods.rules import Corrective, Decr, Exact, LineSearch
 from condal.methods.state import Warm
 from condal.storage import automatic
+from condal_lab.methods import AUPD, CGS, GDMM, IAL, UPD, SketchyCGAL, SketchyCGM, SmoothedCG
 from forwarding import Forwarding
 from known import PLANTED, planted_sdp, torus
 from method_cases import (

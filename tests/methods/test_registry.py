@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import condal
+import condal_lab
 from condal.driver.run_record import HANDOVER
 from condal.driver.warm_start import ends_with_cgal
-from condal.methods import __all__ as public
+from condal.methods import __all__ as in_condal
 from condal.methods.registry import METHODS, method_classes
+from condal_lab.methods import __all__ as in_lab
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -38,7 +40,7 @@ def test_solve_takes_auto_for_the_method_that_it_would_choose():
 
 
 def test_a_sweep_takes_a_method_by_its_name(tmp_path):
-    table = condal.sweep(
+    table = condal_lab.sweep(
         lambda n: condal.problems.max_cut(1.0 - np.eye(n)),
         {"n": [3]},
         out=tmp_path / "sweep",
@@ -51,8 +53,10 @@ def test_a_sweep_takes_a_method_by_its_name(tmp_path):
 
 def test_every_public_method_is_listed():
     homes = {method.home.rpartition(".")[2] for method in METHODS.values()}
-    assert homes == set(public)
-    assert {cls.__name__ for cls in method_classes()} == {n for n in public if n[0].isupper()}
+    assert homes == {*in_condal, *in_lab}
+    assert {cls.__name__ for cls in method_classes()} == {
+        n for n in [*in_condal, *in_lab] if n[0].isupper()
+    }
 
 
 def test_the_last_of_several_methods_decides_about_lam():

@@ -14,8 +14,8 @@ import condal
 from condal.domains import Simplices
 from condal.domains.couplings import coupled
 from condal.errors import ProblemError
-from condal.methods import GDMM
 from condal.problems import map_inference
+from condal_lab.methods import GDMM
 
 
 def random_tree(n, rng, most=4):

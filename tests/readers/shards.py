@@ -16,9 +16,10 @@ import scipy.sparse as sp
 from condal.io.container.array_file import DIGEST_BYTES, LENGTHS, head_bytes
 from condal.io.container.arrays import raw
 from condal.io.container.manifest import sealed
-from condal.io.formats import read_graph, write_shards
+from condal.io.formats import read_graph
 from condal.io.safe_files import read_whole
-from condal.io.shards.manifest import MANIFEST, SHARDS, Manifest, ShardRecord
+from condal_mpi import write_shards
+from condal_mpi.shards.manifest import MANIFEST, SHARDS, Manifest, ShardRecord
 from readers.contents import W
 
 MAGIC = b"condal shards\n"

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from condal.errors import CondalError
+from condal.runtime.extras import part
 from condal.runtime.lazy import uncollected
 from condal.runtime.text import did_you_mean, escape_terminal
 
@@ -35,22 +36,30 @@ class LazyGroup(click.Group):
     """A group that imports a command when it is called and reports an error in one line.
 
     `lazy` maps the name of a command to the first line of its help. The command NAME is the
-    function NAME of the module `package`.NAME.
+    function NAME of the module `package`.NAME. `elsewhere` maps the name of a command of another
+    package to that package and the first line of its help.
     """
 
-    def __init__(self, *args: Any, package: str, lazy: Mapping[str, str], **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        package: str,
+        lazy: Mapping[str, str],
+        elsewhere: Mapping[str, tuple[str, str]],
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
-        self._package, self._lazy = package, lazy
+        self._package, self._lazy, self._elsewhere = package, lazy, elsewhere
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self._lazy)
+        return [*self._lazy, *self._elsewhere]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command; an error for an unknown one suggests the nearest."""
         if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            hint = did_you_mean(args[0], self._lazy)
+            hint = did_you_mean(args[0], self.list_commands(ctx))
             raise click.UsageError(f"No such command {args[0]!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -59,11 +68,20 @@ class LazyGroup(click.Group):
             with uncollected():
                 module = import_module(f"{self._package}.{cmd_name}")
             self.commands[cmd_name] = getattr(module, cmd_name)
+        if cmd_name in self._elsewhere and cmd_name not in self.commands:
+            package, _ = self._elsewhere[cmd_name]
+            what = f"condal {cmd_name}"
+            with uncollected():
+                self.commands[cmd_name] = part("commands", cmd_name, package=package, what=what)
         return self.commands.get(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(self._lazy.items()))
+        for package in dict.fromkeys(package for package, _ in self._elsewhere.values()):
+            with formatter.section(f"Commands of {package} (pip install {package})"):
+                listed = self._elsewhere.items()
+                formatter.write_dl([(name, line) for name, (of, line) in listed if of == package])
 
     def main(self, *args: Any, **options: Any) -> NoReturn:
         """Run a command and exit: 2 for an error of the user, 70 for an internal error, 130 for a

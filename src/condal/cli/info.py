@@ -17,9 +17,9 @@ from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_graph
 from condal.io.formats.signatures import is_shard_folder
-from condal.io.shards.manifest import read_manifest
 from condal.methods.lowrank.method import LowRankCGAL
 from condal.problems.cuts import max_cut
+from condal.runtime.extras import MPI, part
 from condal.runtime.memory import size
 from condal.runtime.text import escape_terminal, table
 
@@ -45,12 +45,10 @@ def shard_facts(path: str) -> list[tuple[str, str]]:
     """Return names and values that describe a folder of shards; none for a file."""
     if not is_shard_folder(path):
         return []
-    manifest = read_manifest(Path(path))
-    sizes = [shard.bytes for shard in manifest.shards]
-    source = manifest.source or "a matrix in memory"
-    total = f"{len(sizes):,}, {size(sum(sizes))} in total"
-    order = [("order of the rows", "renumbered for ranks")] if manifest.renumbered else []
-    return [("converted from", escape_terminal(source)), ("shards", total), *order]
+    described: list[tuple[str, str]] = part(
+        "parts", "shards", package=MPI, what="a folder of shards"
+    ).facts(path)
+    return described
 
 
 def facts(W: Any) -> list[tuple[str, str]]:

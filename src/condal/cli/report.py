@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from condal.cli import output_paths
+from condal.cli.show import sweep_table
 from condal.errors import FormatError
 from condal.io.formats.writing import write_text
 from condal.io.results.reading import load
 from condal.report.pages import page, require
 from condal.runtime.memory import size
 from condal.runtime.text import escape_terminal
-from condal.sweeps.folder import is_sweep, read_sweep
 
 
 @click.command("report")
@@ -44,9 +44,9 @@ def report(results: tuple[str, ...], out: str, title: str | None, overwrite: boo
 
 def _points(folder: str) -> list[tuple[str | Path, str]]:
     """Return the folder of a result and its name, or those of the points of a sweep."""
-    if not is_sweep(folder):
+    table = sweep_table(folder)
+    if table is None:
         return [(folder, escape_terminal((Path.cwd() / folder).name))]
-    table = read_sweep(folder)
     return [
         (row.folder, escape_terminal(table.label(row))) for row in table if row.folder is not None
     ]

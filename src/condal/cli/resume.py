@@ -76,7 +76,7 @@ def resume(
     application, own, settings = _read_solve(file, problem, folder_reader or read_about)
     if folder_reader is not None:
         storage = str(settings.get("storage", "auto"))
-        application, outputs = ranks.on_ranks(application, outputs, storage=storage)
+        application, outputs = ranks.engine().on_ranks(application, outputs, storage=storage)
     else:
         ranks.refuse_crowd("this checkpoint was written by one process; start it once")
     inputs = {"the file itself": problem, "the checkpoint": file}

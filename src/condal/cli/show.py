@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,9 +12,10 @@ from condal.cli import output_paths, result_text
 from condal.cli.application import Lines
 from condal.io.results.reading import load
 from condal.io.results.record import Saved
+from condal.runtime.extras import LAB, part
 from condal.runtime.text import escape_terminal, table
-from condal.sweeps.folder import is_sweep, read_sweep
-from condal.sweeps.table import Table
+
+SWEEP = "condal-sweep.json"  # the file by which a folder is known as that of a sweep
 
 
 @click.command()
@@ -39,7 +41,7 @@ def show(results: tuple[str, ...], json_target: str | None) -> None:
     if json_target is not None and json_target != output_paths.STDOUT:
         output_paths.check(json_target, "--json")
         output_paths.check_outside(json_target, "--json", results)
-    loaded = [read_sweep(folder) if is_sweep(folder) else load(folder) for folder in results]
+    loaded = [_loaded(folder) for folder in results]
     for saved in loaded:
         click.echo(f"\n{_text(saved)}", err=json_target == output_paths.STDOUT)
     if json_target is not None:
@@ -47,15 +49,27 @@ def show(results: tuple[str, ...], json_target: str | None) -> None:
         output_paths.write_record(json_target, records[0] if len(records) == 1 else records)
 
 
-def _text(saved: Saved | Table) -> str:
-    if isinstance(saved, Table):
+def _loaded(folder: str) -> Any:
+    table = sweep_table(folder)
+    return load(folder) if table is None else table
+
+
+def sweep_table(folder: str) -> Any:
+    """Return the points of a folder that condal sweep wrote; None for any other folder."""
+    if not (Path(folder) / SWEEP).is_file():
+        return None
+    return part("parts", "sweeps", package=LAB, what="the folder of a sweep").read_sweep(folder)
+
+
+def _text(saved: Any) -> str:
+    if not isinstance(saved, Saved):
         return f"{saved}" if len(saved) else "no point is finished"
     page = result_text.page(saved.result, saved.file or "", _answer(saved))
     return f"{page}\n\n{table(_origin(saved))}"
 
 
-def _records(saved: Saved | Table) -> list[dict[str, Any]]:
-    if isinstance(saved, Table):
+def _records(saved: Any) -> list[dict[str, Any]]:
+    if not isinstance(saved, Saved):
         return [_record(load(row.folder)) for row in saved if row.folder is not None]
     return [_record(saved)]
 

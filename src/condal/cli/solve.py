@@ -188,8 +188,8 @@ def solve(
     if distributed:
         if warm_start is not None:
             raise click.UsageError("--warm-start does not work with --distributed", context)
-        settings["tol"] = ranks.tol_of(context, tol, kind, method)
-        application, outputs = ranks.on_ranks(application, outputs, method, storage)
+        settings["tol"] = ranks.engine().tol_of(context, tol, kind, method)
+        application, outputs = ranks.engine().on_ranks(application, outputs, method, storage)
     else:
         ranks.refuse_crowd("add --distributed, or start it once")
     with ranks.refusing_together(distributed):

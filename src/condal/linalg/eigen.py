@@ -55,7 +55,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Automatic:
-    """`Dense` for small n, `Lanczos` otherwise (measured in benchmarks/oracle.py).
+    """`Dense` for small n, `Lanczos` otherwise (measured by condal_lab.benchmarks.oracle).
 
     Parameters
     ----------

@@ -3,14 +3,6 @@ from condal.methods.cgal import CGAL as CGAL
 from condal.methods.cgal import corrective as corrective
 from condal.methods.cgal import fwal as fwal
 from condal.methods.cgal import hcgm as hcgm
-from condal.methods.classic.cgs import CGS as CGS
-from condal.methods.classic.ial import IAL as IAL
-from condal.methods.classic.sketchy_cgal import SketchyCGAL as SketchyCGAL
-from condal.methods.classic.upd import AUPD as AUPD
-from condal.methods.classic.upd import UPD as UPD
-from condal.methods.classic.variants import GDMM as GDMM
-from condal.methods.classic.variants import SketchyCGM as SketchyCGM
-from condal.methods.classic.variants import SmoothedCG as SmoothedCG
 from condal.methods.interior.method import InteriorPoint as InteriorPoint
 from condal.methods.lowrank.method import LowRankCGAL as LowRankCGAL
 from condal.methods.projection.primal_dual import PrimalDual as PrimalDual

@@ -29,7 +29,7 @@ INTERIOR_STEPS = 12
 MAX_SLOW_STEP_SECONDS = 10.0  # of an interior-point step, where factors of low rank fail
 VECTOR_SECONDS = 0.3  # projections of vectors take longer
 SPLITTING_STEPS = (75, 260)  # medians, for a tolerance above and below TIGHT_TOL
-# Seconds of a step, times 1, n^2 and n^3, fitted to benchmarks/results/crossover.json.
+# Seconds of a step, times 1, n^2 and n^3, fitted to lab/results/crossover.json.
 SPLITTING_CALLS, SPLITTING_SQUARE, SPLITTING_CUBE = 1e-3, 6e-8, 3e-11
 SPLITTING_READ = 1.6e-8  # seconds per entry of A
 # Newton's method over factors takes up to this multiple of its estimate on degenerate problems.

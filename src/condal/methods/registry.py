@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-from condal.errors import ProblemError
+from condal.errors import MissingExtra, ProblemError
+from condal.runtime.extras import LAB
 from condal.runtime.text import did_you_mean
 from condal.types import Method
 
@@ -37,11 +39,19 @@ class NamedMethod:
 
 
 def _imported(name: str) -> Any:
-    """Return an object of condal.methods by its module and name."""
+    """Return an object by its module and name: one of condal.methods, or of the laboratory."""
     module, _, attribute = name.rpartition(".")
-    return getattr(import_module(f"condal.methods.{module}"), attribute)
+    if not module.startswith(LABORATORY):
+        return getattr(import_module(f"condal.methods.{module}"), attribute)
+    if find_spec(LABORATORY) is None:
+        raise MissingExtra(
+            f"the method {attribute}, for comparison only, is in the package {LAB}; install with: "
+            f"pip install {LAB}"
+        )
+    return getattr(import_module(module), attribute)
 
 
+LABORATORY = "condal_lab"  # its package in Python
 PAPER = "paper"  # as a D_Y: D_X |A| lam0
 UNITS = {"normalise": "normalise"}
 PENALTY = {"lam0": "lam0", **UNITS}
@@ -63,15 +73,19 @@ METHODS: dict[str, NamedMethod] = {
     "primal-dual": NamedMethod("projection.primal_dual.PrimalDual"),
     "hcgm": NamedMethod("cgal.hcgm", options=PENALTY, distributed=True),
     "fw-al": NamedMethod("cgal.fwal", options={**FIXED_PENALTY, "rho": "rho"}, distributed=True),
-    "ial": NamedMethod("classic.ial.IAL", options={**FIXED_PENALTY, "eps": "eps0"}),
-    "upd": NamedMethod("classic.upd.UPD", options=ACCURACY),
-    "aupd": NamedMethod("classic.upd.AUPD", options=ACCURACY),
-    "gdmm": NamedMethod("classic.variants.GDMM", options={**FIXED_PENALTY, "rho": "rho"}),
-    "cgs": NamedMethod("classic.cgs.CGS", options=FIXED_PENALTY),
-    "smoothed-cg": NamedMethod("classic.variants.SmoothedCG", options=UNITS),
-    "sketchy-cgm": NamedMethod("classic.variants.SketchyCGM"),
+    "ial": NamedMethod("condal_lab.methods.ial.IAL", options={**FIXED_PENALTY, "eps": "eps0"}),
+    "upd": NamedMethod("condal_lab.methods.upd.UPD", options=ACCURACY),
+    "aupd": NamedMethod("condal_lab.methods.upd.AUPD", options=ACCURACY),
+    "gdmm": NamedMethod(
+        "condal_lab.methods.variants.GDMM", options={**FIXED_PENALTY, "rho": "rho"}
+    ),
+    "cgs": NamedMethod("condal_lab.methods.cgs.CGS", options=FIXED_PENALTY),
+    "smoothed-cg": NamedMethod("condal_lab.methods.variants.SmoothedCG", options=UNITS),
+    "sketchy-cgm": NamedMethod("condal_lab.methods.variants.SketchyCGM"),
     "recovery": NamedMethod("recovery.DualRecovery"),
-    "sketchy-cgal": NamedMethod("classic.sketchy_cgal.SketchyCGAL", options={"lam0": "lam0"}),
+    "sketchy-cgal": NamedMethod(
+        "condal_lab.methods.sketchy_cgal.SketchyCGAL", options={"lam0": "lam0"}
+    ),
 }
 
 
@@ -94,5 +108,7 @@ def method_of(method: Any) -> Any:
 
 
 def method_classes() -> tuple[type, ...]:
-    """Return the class of every method."""
-    return tuple(dict.fromkeys(type(build()) for build in METHODS.values()))
+    """Return the class of every method that is installed."""
+    with_lab = find_spec(LABORATORY) is not None
+    built = (m for m in METHODS.values() if with_lab or not m.home.startswith(LABORATORY))
+    return tuple(dict.fromkeys(type(build()) for build in built))

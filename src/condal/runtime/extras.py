@@ -1,19 +1,33 @@
-"""Optional libraries, which an extra of condal installs."""
+"""Optional libraries, which an extra of condal installs, and packages that extend condal."""
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from importlib.util import find_spec
+from typing import Any
 
 from condal.errors import MissingExtra
 
-
-def install(extra: str) -> str:
-    """Return the command that installs an extra."""
-    return f"pip install 'condal[{extra}]'"
+LAB, MPI = "condal-lab", "condal-mpi"  # the packages beside condal
 
 
-def require(library: str, *, what: str, extra: str) -> None:
+def install(extra: str, package: str = "condal") -> str:
+    """Return the command that installs an extra of a package."""
+    return f"pip install '{package}[{extra}]'"
+
+
+def require(library: str, *, what: str, extra: str, package: str = "condal") -> None:
     """Raise MissingExtra if a library is not installed; `what` says what needs it, such as "figures
     need matplotlib"."""
     if find_spec(library) is None:
-        raise MissingExtra(f"{what}; install with: {install(extra)}")
+        raise MissingExtra(f"{what}; install with: {install(extra, package)}")
+
+
+def part(kind: str, name: str, *, package: str, what: str) -> Any:
+    """Return what a package adds to condal: its entry point `name` of the group condal.`kind`.
+
+    Raises MissingExtra if the package is not installed; `what` says what is missing.
+    """
+    for entry in entry_points(group=f"condal.{kind}", name=name):
+        return entry.load()
+    raise MissingExtra(f"{what} needs the package {package}; install with: pip install {package}")

@@ -77,7 +77,7 @@ def test_no_method_is_imported_before_a_file_names_it():
         "assert known.class_of('os.system') is None\n"
         "known.class_of('rules.Decr')\n"
         "assert 'condal.methods.rules' in sys.modules\n"
-        "assert 'condal.methods.classic.upd' not in sys.modules\n"
+        "assert 'condal_lab.methods.upd' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from bits import same
 
 import condal
+import condal_lab
 from condal import Status, storage
 from condal.driver.memory import estimate, in_all
 from condal.errors import FormatError, ProblemError
@@ -311,8 +312,8 @@ def test_a_stop_at_any_product_leaves_a_checkpoint_that_goes_on(name, tmp_path):
     [
         condal.CGAL(1.0),
         condal.methods.corrective(),
-        condal.methods.IAL(eta=condal.methods.rules.LineSearch()),
-        condal.methods.CGS(),
+        condal_lab.methods.IAL(eta=condal.methods.rules.LineSearch()),
+        condal_lab.methods.CGS(),
     ],
     ids=lambda method: method.name,
 )

@@ -9,11 +9,11 @@ import pytest
 
 from condal.certificates.certificate import EvaluatedPoint, relative_price
 from condal.conic import Block, Program, conic_model
-from condal.lab.bench.conic.instances import member
 from condal.problems.conic import modelling
 from condal.result import Status
 from condal.runtime.deferred import Deferred
 from condal.types import from_user
+from condal_lab.bench.conic.instances import member
 
 
 def with_slacks(seed):

@@ -27,5 +27,3 @@ from condal.io.formats.sdpa import write_sdpa as write_sdpa
 from condal.io.formats.sedumi import read_sedumi as read_sedumi
 from condal.io.formats.sparse_arrays import read_sparse_array as read_sparse_array
 from condal.io.formats.table import read_table as read_table
-from condal.io.shards.convert import convert_graph as convert_graph
-from condal.io.shards.writing import write_shards as write_shards

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 from condal.io.formats.signatures import is_matrix_market, is_npy, is_npz, is_shard_folder
 from condal.io.formats.text import Text, read_text, suffixes_of
 from condal.io.safe_files import PathLike
+from condal.runtime.extras import MPI, part
 
 EDGE_LIST_SUFFIXES = (".edges", ".edgelist", ".el", ".csv", ".tsv")
 
@@ -66,9 +68,8 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
         The labels that an edge list has; 1 to n for every other format.
     """
     if is_shard_folder(path):
-        from condal.io.shards.folder import read_shards
-
-        graph = read_shards(path)
+        what = f"{os.fsdecode(path)}, a folder of shards,"
+        graph = part("parts", "shards", package=MPI, what=what).read_shards(path)
         return graph.W, graph.labels
     if is_npy(path) or is_npz(path):
         from condal.io.formats.sparse_arrays import read_sparse_array

@@ -28,7 +28,7 @@ FIRST_RADIUS = 0.3  # of |R|
 ROOM = 1.3  # n r over the number of rows, at least
 MAX_BYTES = 2 * 2**30  # of the vectors of the method
 VECTORS = 12  # of the size of R, at the peak
-# Seconds of a run to 1e-6, fitted to benchmarks/results/crossover.json; to 1e-3 it takes 3/4.
+# Seconds of a run to 1e-6, fitted to lab/results/crossover.json; to 1e-3 it takes 3/4.
 CALLS = 0.14
 COUPLING_SECONDS = 1.1e-5  # per entry of J J'
 ENTRY_SECONDS = 2.4e-5  # per entry of R

@@ -1,0 +1,111 @@
+"""Benchmark instances, and the sets that are run together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from condal.errors import ProblemError
+from condal.io.safe_files import PathLike
+from condal.problem import Model, Problem
+from condal_lab.experiments.data import find
+
+if TYPE_CHECKING:
+    from condal_lab.bench.conic.question import Question
+    from condal_lab.bench.peers.peer import PeerAnswer
+
+Build = Callable[[], "Problem | Model | Question"]
+
+
+@dataclass(frozen=True)
+class Quality:
+    """A property of an answer, such as its test error: `measure` takes the model and the answer."""
+
+    name: str
+    measure: Callable[[Any, PeerAnswer], float]
+
+
+@dataclass(frozen=True)
+class BenchCase:
+    """An instance and the tolerance that every solver has to reach.
+
+    `needs` names a file of `condal_lab.experiments.data`, and `read` makes the instance from it.
+    `build` generates a stand-in, or the instance itself if it needs no file; None if there is no
+    stand-in. `tols` overrides the tolerance for some peers, `also` lists further tolerances for
+    condal. `peers` are the only peers that run, None for all; `yardsticks` always run. `optimum` is
+    the known optimum, `quality` what else is measured of an answer, `group` the heading that the
+    instance stands under on a compact page, `rivals` the peers whose best time it is compared with
+    there, all by default.
+    """
+
+    name: str
+    title: str
+    tol: float
+    build: Build | None
+    needs: str | None = None
+    read: Callable[[Path], Problem | Model | Question] | None = None
+    tols: Mapping[str, float] = field(default_factory=dict)
+    also: tuple[float, ...] = ()
+    peers: tuple[str, ...] | None = None
+    yardsticks: tuple[str, ...] = ()
+    n: int = 0
+    optimum: float | None = None
+    quality: Quality | None = None
+    group: str = ""
+    rivals: tuple[str, ...] = ()
+
+    def locate(self, data: PathLike | None) -> Path | None:
+        """Return the path of the instance's file; None if it needs none or none is available."""
+        return None if self.needs is None else locate(self.needs, data)
+
+    def model(self, path: Path | None) -> Problem | Model | Question:
+        """Read the instance from its file, or generate it."""
+        if path is not None and self.read is not None:
+            return self.read(path)
+        if self.build is None:
+            raise ProblemError(f"the file of {self.name} is missing, and there is no stand-in")
+        return self.build()
+
+    def missing(self, path: Path | None) -> bool:
+        """Return whether there is neither a file nor a stand-in."""
+        return path is None and self.build is None
+
+    def stands_in(self, path: Path | None) -> bool:
+        """Return whether a generated instance replaces the real one."""
+        return self.needs is not None and path is None
+
+
+@dataclass(frozen=True)
+class Set:
+    """A set of instances that are run together.
+
+    A `compact` set has many small ones: its page has a row per instance, grouped, and a summary.
+    """
+
+    name: str
+    title: str
+    cases: tuple[BenchCase, ...]
+    compact: bool = False
+
+    def case(self, name: str) -> BenchCase:
+        """Return the instance of that name, in upper or lower case."""
+        by_name = {case.name.lower(): case for case in self.cases}
+        if name.lower() not in by_name:
+            names = ", ".join(case.name for case in self.cases)
+            raise ProblemError(f"the set {self.name} has no instance {name!r}; it has {names}")
+        return by_name[name.lower()]
+
+
+def locate(name: str, data: PathLike | None) -> Path | None:
+    """Return the path of a public file, its contents checked; None if it is not available.
+
+    A data folder that does not exist and a file with other contents are errors.
+    """
+    try:
+        return find(name, data)
+    except ProblemError as error:
+        if str(error).startswith(f"the file {name} is not in"):
+            return None
+        raise

@@ -1,0 +1,139 @@
+"""A question that is a conic program, as a file holds it: for condal, CSDP, SDPA, SCS, Clarabel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.errors import CondalError
+from condal.io.formats.sdpa import SdpaProblem, write_sdpa
+from condal.io.formats.sdpa_solution import SdpaSolution, read_result, read_solution
+from condal.problems.conic.modelling import conic_model
+from condal.problems.conic.program import Block, Program
+from condal.result import Status
+from condal_lab.bench.conic.question import ConicAnswer, Truth
+from condal_lab.bench.peers.files import PROBLEM, SOLUTION, ProgramTask
+from condal_lab.bench.peers.interior import csdp_command, sdpa_command
+from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal
+from condal_lab.bench.peers.programs import ConeAnswer, clarabel_task, scs_task
+
+VERDICTS = {
+    Status.SOLVED: "optimal",
+    Status.INFEASIBLE: "infeasible",
+    Status.UNBOUNDED: "unbounded",
+}
+# What the programs print, and what it says about maximise <F_0, X> subject to <F_i, X> = b_i.
+CSDP_SAYS = {
+    "Partial Success": "reduced accuracy",
+    "Success: SDP solved": "optimal",
+    "Success: SDP is primal infeasible": "infeasible",
+    "Success: SDP is dual infeasible": "unbounded",
+}
+SDPA_SAYS = {"pdOPT": "optimal", "pUNBD": "infeasible", "dUNBD": "unbounded"}
+TINY = Program([1.0, 0, 0, 1.0], [[1.0, 0, 0, 1.0]], np.ones(1), (Block("psd", 2),))
+
+
+@dataclass(frozen=True, eq=False)
+class FileQuestion:
+    """A conic program and what is known about it; sizes and entries as in an SDPA file."""
+
+    program: Program
+    truth: Truth
+
+    def prepare(self, solver: str, tol: float, limits: Limits) -> CallTask | ProgramTask:
+        """Return the solver's task; programs are charged for reading their file."""
+        if solver == "condal":
+            _solve(TINY, tol)  # so that no import falls into the time of a solve
+            return CallTask(lambda: _solve(self.program, tol), self._read)
+        if solver in PYTHON_PEERS:
+            PYTHON_PEERS[solver](TINY, tol)()
+            return CallTask(PYTHON_PEERS[solver](self.program, tol), self._read)
+        if solver in FILE_PEERS:
+            command, read_file, says = FILE_PEERS[solver]
+            write_sdpa(limits.folder / PROBLEM, self.sdpa)
+            return ProgramTask(
+                command(limits.folder, tol), limits, self._file_reader(read_file, says)
+            )
+        raise Refusal("takes no conic program of several blocks")
+
+    @cached_property
+    def sdpa(self) -> SdpaProblem:
+        """The program in SDPA's format, where it is a maximisation."""
+        return sdpa_of(self.program)
+
+    def _read(self, found: ConeAnswer) -> PeerAnswer:
+        answer = _measured(self.program, found.verdict, found.blocks)
+        return PeerAnswer(message=found.verdict, recovered=answer)
+
+    def _file_reader(
+        self, read_file: Callable[[Path, tuple[int, ...]], SdpaSolution], says: dict[str, str]
+    ) -> Callable[[Path, str], PeerAnswer]:
+        def read(folder: Path, log: str) -> PeerAnswer:
+            verdict = next((word for text, word in says.items() if text in log), "no verdict")
+            if verdict != "optimal":
+                return PeerAnswer(message=verdict, recovered=ConicAnswer(verdict))
+            blocks = read_file(folder / SOLUTION, self.sdpa.sizes).X
+            return self._read(ConeAnswer(verdict, blocks))
+
+        return read
+
+
+def _solve(program: Program, tol: float) -> ConeAnswer:
+    """Solve as `condal solve FILE` does; a program without a proof has no verdict."""
+    try:
+        model = conic_model(program)
+        result = model.solve(tol=tol)
+    except CondalError as error:
+        return ConeAnswer(type(error).__name__, ())
+    verdict = VERDICTS.get(result.status, result.status.name.lower())
+    return ConeAnswer(verdict, model.blocks(result, full=True) if verdict == "optimal" else ())
+
+
+def _measured(program: Program, verdict: str, blocks: Sequence[Any]) -> ConicAnswer:
+    """Return the value and the violation of a point given block by block."""
+    if verdict != "optimal":
+        return ConicAnswer(verdict)
+    x = np.concatenate([np.ravel(block) for block in blocks])
+    value = program.offset + float((program.c @ x)[0])
+    rows = np.abs(program.A @ x - program.b).max(initial=0.0)
+    least = [
+        float(np.linalg.eigvalsh(block)[0] if np.ndim(block) == 2 else np.min(block))
+        for block in blocks
+    ]
+    rows /= 1 + np.abs(program.b).max(initial=0.0)
+    below = max(0.0, -min(least)) / max(1.0, float(np.abs(x).max(initial=0.0)))
+    return ConicAnswer(verdict, value, max(float(rows), below))
+
+
+def sdpa_of(program: Program) -> SdpaProblem:
+    """Return maximise <F_0, X>: a minimisation is written with the opposite sign."""
+    if any(block.kind == "second-order" for block in program.blocks):
+        raise Refusal("takes psd blocks and orthants only")
+    sign = 1.0 if program.maximise else -1.0
+    entries = sp.coo_array(sp.vstack([sign * program.c, program.A]))
+    owner = program.owners(entries.col)
+    sides = np.array([block.n for block in program.blocks])[owner]
+    psd = np.array([block.kind == "psd" for block in program.blocks])[owner]
+    local = entries.col - program.offsets[owner]
+    rows, cols = np.where(psd, local // sides, local), np.where(psd, local % sides, local)
+    upper = rows <= cols
+    matrices, blocks, i, j = (column[upper] for column in (entries.row, owner, rows, cols))
+    sizes = tuple(block.n if block.kind == "psd" else -block.n for block in program.blocks)
+    values = entries.data[upper]
+    return SdpaProblem(program.b, sizes, matrices, blocks, i, j, values, program.name)
+
+
+PYTHON_PEERS: dict[str, Callable[[Program, float], Callable[[], ConeAnswer]]] = {
+    "SCS": scs_task,
+    "Clarabel": clarabel_task,
+}
+FILE_PEERS: dict[str, tuple[Any, Any, dict[str, str]]] = {
+    "CSDP": (csdp_command, read_solution, CSDP_SAYS),
+    "SDPA": (sdpa_command, read_result, SDPA_SAYS),
+}

@@ -1,0 +1,153 @@
+"""The results of a set in a file: its runs, the machine and the versions."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import condal
+from condal.errors import CondalError
+from condal.io.formats.writing import write_text
+from condal_lab.bench import memory
+from condal_lab.bench.job import BenchRun, Key
+from condal_lab.sweeps.workers import cores
+
+FORMAT = 1
+OURS = "condal"
+BASE_LIBRARIES = ("python", "numpy", "scipy")  # below every solver or its certificate
+
+
+@dataclass(frozen=True)
+class Results:
+    """The runs of a set, the machine and the versions."""
+
+    set: str
+    max_seconds: float
+    runs: Sequence[BenchRun]
+    machine: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def ours(self, case: str, tol: float | None = None) -> BenchRun | None:
+        """Return condal's run of an instance to that tolerance, or to the tightest."""
+        return self._tightest(case, OURS, tol)
+
+    def peer(self, case: str, name: str) -> BenchRun | None:
+        """Return a peer's run of an instance to the tightest tolerance."""
+        return self._tightest(case, name)
+
+    def find(self, key: Key) -> BenchRun | None:
+        """Return the run of that instance, solver and tolerance."""
+        return next((run for run in self.runs if run.key == key), None)
+
+    def limit(self, run: BenchRun) -> float:
+        """Return the limit on the CPU seconds of the run."""
+        return self.max_seconds if run.max_seconds is None else run.max_seconds
+
+    def of(self, case: str) -> list[BenchRun]:
+        """Return all runs of an instance."""
+        return [run for run in self.runs if run.case == case]
+
+    @property
+    def cases(self) -> list[str]:
+        """The instances that were run, in order."""
+        return list(dict.fromkeys(run.case for run in self.runs))
+
+    def _tightest(self, case: str, solver: str, tol: float | None = None) -> BenchRun | None:
+        runs = [run for run in self.of(case) if run.solver == solver and tol in (None, run.tol)]
+        return min(runs, key=lambda run: run.tol, default=None)
+
+
+def machine() -> dict[str, Any]:
+    """Describe the processor, its cores and the memory, without the name of the machine."""
+    return {
+        "cpu": _processor(),
+        "cores": cores(),
+        "memory_gb": round(memory.physical() / 1e9, 1),
+        "system": platform.system(),
+        "threads": 1,
+    }
+
+
+def versions(peers: dict[str, str]) -> dict[str, str]:
+    """Return the versions of condal, Python, NumPy, SciPy and the peers."""
+    ours = {"condal": condal.__version__, "python": platform.python_version()}
+    return {**ours, **{name: metadata.version(name) for name in ("numpy", "scipy")}, **peers}
+
+
+def versions_of(solver: str, known: dict[str, str]) -> dict[str, str]:
+    """Select the versions that a run of the solver depends on."""
+    return {name: known[name] for name in (solver, *BASE_LIBRARIES) if name in known}
+
+
+def all_versions(runs: Iterable[BenchRun], today: dict[str, str]) -> dict[str, str]:
+    """Join the versions of the runs and of today; a name may have several versions."""
+    by_name: dict[str, dict[str, None]] = {name: {} for name in today}
+    for known in (*(run.versions for run in runs), today):
+        for name, version in known.items():
+            by_name.setdefault(name, {})[version] = None
+    return {name: " and ".join(distinct) for name, distinct in by_name.items()}
+
+
+def save(folder: Path, results: Results, figures: Iterable[dict[str, Any]] = ()) -> Path:
+    """Write bench-SET.json in the folder atomically."""
+    record = {
+        "format": FORMAT,
+        "set": results.set,
+        "max_seconds": results.max_seconds,
+        "machine": results.machine,
+        "versions": results.versions,
+        "figures": list(figures),
+        "runs": [run.record() for run in results.runs],
+    }
+    path = folder / file_name(results.set)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, [json.dumps(record, allow_nan=False, indent=1), "\n"])
+    return path
+
+
+def load(folder: Path, name: str) -> Results | None:
+    """Read the results of a set, if the folder has them.
+
+    A run without its own time limit or versions has those of the file.
+    """
+    path = folder / file_name(name)
+    if not path.is_file():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["format"] != FORMAT:
+            raise ValueError(f"format {record['format']}")
+        runs = [BenchRun(**{**_made(record, run["solver"]), **run}) for run in record["runs"]]
+        return Results(
+            record["set"], record["max_seconds"], runs, record["machine"], record["versions"]
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CondalError(
+            f"{path} cannot be read as results ({error}); delete it, or name another folder with"
+            " --out"
+        ) from error
+
+
+def file_name(name: str) -> str:
+    """Return the name of a set's file."""
+    return f"bench-{name}.json"
+
+
+def _made(record: dict[str, Any], solver: str) -> dict[str, Any]:
+    known = versions_of(solver, record["versions"])
+    return {"max_seconds": record["max_seconds"], "versions": known}
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine() or os.name

@@ -1,0 +1,163 @@
+"""The tables of a set: times, memory, ratios and what is proved, for the terminal and a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from condal_lab.bench import compact
+from condal_lab.bench.cases import Quality, Set
+from condal_lab.bench.figures import FigureVerdict
+from condal_lab.bench.job import MAX_DISTANCE, BenchRun
+from condal_lab.bench.results import OURS, Results
+from condal_lab.markdown import markdown
+
+HEAD = (
+    *("solver", "CPU s", "wall s", "MB", "xCPU", "xwall", "xMB"),
+    *("gap", "infeas.", "price", "proved of"),
+)
+TOO_WIDE = ("xwall",)  # columns that a terminal of 80 columns has no room for
+RATIOS = "xCPU, xwall, xMB: condal's value over the solver's; values below 1 favour condal"
+NOT_MEASURED = "Figures not measured because their instances or peers were not run: {}."
+PROVED = (
+    "gap, infeas. and its price come from condal's certificate of the solver's x and y, or of its "
+    "x and a y computed from it. A solver that returns no point has only its own claim. * marks a "
+    "gap above the tolerance."
+)
+
+
+def rows(results: Results, case: str) -> list[tuple[str, ...]]:
+    """Return the table of an instance, one row per run."""
+    ours = results.ours(case)
+    return [row(run, ours, results.limit(run)) for run in results.of(case)]
+
+
+def row(run: BenchRun, ours: BenchRun | None, limit: float) -> tuple[str, ...]:
+    """Return the cells of a run; without an answer, the outcome stands in place of the time."""
+    is_condal = run.solver == OURS
+    name = (
+        f"{run.solver} {power(run.tol)}" if ours is not None and run.tol != ours.tol else run.solver
+    )
+    if not run.answered:
+        word = f"> {limit:g}" if run.outcome == "time" else run.outcome
+        bound = _ratio(ours.cpu if ours else None, limit) if run.outcome == "time" else ""
+        ratio = f"<{bound}" if bound else ""
+        return (name, word, "", "", ratio, "", "", "", "", "", run.outcome)
+    other = None if is_condal else ours
+    return (
+        name,
+        seconds(run.cpu),
+        seconds(run.wall),
+        "" if run.memory is None else f"{run.memory / 1e6:,.0f}",
+        _ratio(other.cpu if other else None, run.cpu),
+        _ratio(other.wall if other else None, run.wall),
+        _ratio(other.memory if other else None, run.memory),
+        _small(run.gap) + ("*" if run.outcome == "short" else ""),
+        _small(run.infeasibility, digits=0),
+        "" if run.price is None else power(run.price),
+        run.certified,
+    )
+
+
+def notes(runs: Iterable[BenchRun], quality: Quality | None = None) -> list[str]:
+    """Say why a solver gave no answer, at which tolerance it ran, and what else was measured."""
+    lines = []
+    for run in runs:
+        if run.solver == OURS and run.answered and run.reason:
+            lines.append(f"{run.solver} to {power(run.tol)}: {run.reason}")
+        if quality is not None and run.quality is not None:
+            lines.append(f"{run.solver}: {quality.name} {run.quality:.4g}")
+        if not run.answered:
+            lines.append(f"{run.solver}: {run.outcome}, {run.reason}")
+        elif run.eps != run.tol:
+            lines.append(f"{run.solver} ran at {power(run.eps)} to reach {power(run.tol)}")
+        elif run.outcome == "unproved" and run.objective is not None:
+            lines.append(f"{run.solver} claims {run.objective:.8g}; nothing is proved about it")
+        if run.outside is not None and run.outside > MAX_DISTANCE:
+            lines.append(f"{run.solver} is outside X by {power(run.outside)} of the size of X")
+        lines += [f"{run.solver}: a repeat that does not count: {how}" for how in run.spoilt]
+    return lines
+
+
+def heading(benchmark: Set, results: Results, case: str) -> str:
+    """Return the title of an instance, its tolerance and optimum, and whether it is a stand-in."""
+    known, ours = benchmark.case(case), results.ours(case)
+    stand_in = ", a generated stand-in" if any(run.stand_in for run in results.of(case)) else ""
+    tol = known.tol if ours is None else ours.tol
+    optimum = "" if known.optimum is None else f", optimum {known.optimum:.8g}"
+    return f"{known.name}: {known.title}, to {power(tol)}{optimum}{stand_in}"
+
+
+def figure_cells(verdict: FigureVerdict) -> tuple[str, str, str, str]:
+    """Return the cells of a figure."""
+    value = "-" if verdict.value is None else f"{verdict.value:.3g}"
+    text = verdict.text + (f" ({verdict.remark})" if verdict.remark else "")
+    return text, f"{verdict.limit:g}", value, verdict.verdict
+
+
+def page(benchmark: Set, results: Results, figures: Sequence[FigureVerdict]) -> str:
+    """Return the page of a set in Markdown: tables, figures, machine and versions."""
+    blocks = [f"# {benchmark.name}: {benchmark.title}"]
+    blocks += _compact(benchmark, results) if benchmark.compact else _by_case(benchmark, results)
+    measured, rest = split_measured(figures)
+    if measured:
+        head = ("figure", "at most", "measured", "verdict")
+        blocks += ["## Figures", markdown(head, map(figure_cells, measured))]
+    if rest:
+        blocks.append(NOT_MEASURED.format(rest))
+    machine = ", ".join(f"{name} {value}" for name, value in results.machine.items())
+    versions = ", ".join(f"{name} {value}" for name, value in results.versions.items())
+    limits = sorted({results.limit(run) for run in results.runs} or {results.max_seconds})
+    limit = f"The limit per run was {' or '.join(f'{each:g}' for each in limits)} s of CPU time."
+    how = compact.HOW if benchmark.compact else f"{RATIOS}. {PROVED}"
+    blocks += ["## How", f"{how} {limit}", f"Machine: {machine}.", f"{versions}."]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _by_case(benchmark: Set, results: Results) -> list[str]:
+    """Return a table per instance, with its notes."""
+    blocks = []
+    for case in results.cases:
+        blocks += [f"## {heading(benchmark, results, case)}", markdown(HEAD, rows(results, case))]
+        blocks += [f"* {note}" for note in notes(results.of(case), benchmark.case(case).quality)]
+    return blocks
+
+
+def _compact(benchmark: Set, results: Results) -> list[str]:
+    """Return the summary, a table per group, and the notes of all runs."""
+    blocks = ["## Summary", markdown(compact.SUMMARY, compact.summary(benchmark, results))]
+    for group, cases in compact.groups(benchmark, results).items():
+        blocks += [f"## {group}", markdown(*compact.group_table(benchmark, results, cases))]
+    lines = compact.notes(benchmark, results)
+    return [*blocks, "## Notes", "\n".join(f"* {line}" for line in lines)] if lines else blocks
+
+
+def seconds(value: float | None) -> str:
+    """Format seconds with three digits."""
+    if value is None:
+        return ""
+    return f"{value:.3f}" if value < 1 else f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def _ratio(ours: float | None, its: float | None) -> str:
+    if ours is None or its is None or its <= 0:
+        return ""
+    value = ours / its
+    return (
+        f"{value:.2f}" if 0.095 <= value < 10 else f"{value:.0f}" if value >= 10 else f"{value:.1g}"
+    )
+
+
+def _small(value: float | None, digits: int = 1) -> str:
+    return "none" if value is None else power(value, digits)
+
+
+def power(value: float, digits: int = 0) -> str:
+    """Format a number as 1e-6, not 1e-06, to save columns."""
+    mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def split_measured(figures: Sequence[FigureVerdict]) -> tuple[list[FigureVerdict], int]:
+    """Return the figures that were measured, and the number of the others."""
+    measured = [f for f in figures if f.verdict != "not measured" or f.value is not None]
+    return measured, len(figures) - len(measured)

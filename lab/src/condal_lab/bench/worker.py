@@ -1,0 +1,183 @@
+"""The process of one run: python -m condal_lab.bench.worker JOB ANSWER.
+
+It builds the instance and the peer's data, times the solve and certifies the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from condal.errors import CondalError
+from condal.problem import Model, Problem
+from condal_lab.bench import memory
+from condal_lab.bench.cases import BenchCase
+from condal_lab.bench.certified import CertifiedAnswer, certify_answer
+from condal_lab.bench.conic.question import ConicAnswer, Question, Truth, judge
+from condal_lab.bench.job import BenchRun, Job
+from condal_lab.bench.peers import solver
+from condal_lab.bench.peers.files import ProgramTask
+from condal_lab.bench.peers.peer import (
+    Limits,
+    PeerAnswer,
+    PeerTask,
+    Refusal,
+    TimeExceeded,
+    Usage,
+)
+from condal_lab.bench.sets import SETS
+
+SHORT_SECONDS = 2.0  # of CPU time: shorter solves of a question are repeated
+BATCH_SECONDS, MAX_TIMES, REPEATS = 0.3, 300, 3  # of a batch of solves, and batches in a process
+
+
+def work(job: Job) -> BenchRun:
+    """Do the job; every failure is an outcome of the run."""
+    case = SETS[job.set].case(job.case)
+    path = None if job.path is None else Path(job.path)
+    facts = job.facts()
+    with tempfile.TemporaryDirectory(prefix="condal-bench-") as folder:
+        model = case.model(path)
+        limits = Limits(job.seconds, job.memory, Path(folder))
+        try:
+            answer, usages = _solve(job, model, limits)
+        except Refusal as error:
+            return BenchRun(**facts, outcome="refused", reason=str(error))
+        except TimeExceeded as error:
+            return BenchRun(**facts, outcome="time", reason=str(error))
+        except Exception as error:  # any exception of a peer is its failure
+            return BenchRun(**facts, outcome="failed", reason=_brief(error))
+        facts |= _used(usages)
+        if isinstance(model, Question):
+            return _judged_run(facts, model.truth, answer)
+        return _certified_run(facts, case, model, answer)
+
+
+def _solve(
+    job: Job, model: Problem | Model | Question, limits: Limits
+) -> tuple[PeerAnswer, list[Usage]]:
+    """Solve the instance; a short solve of a question is repeated.
+
+    CPU clocks are too coarse for the milliseconds that a question takes, so batches are timed.
+    """
+    task = _prepare(job, model, limits)
+    usage = measure_solve(task, job.seconds)
+    answer = task.answer()
+    if answer.is_empty:  # the time of a run that ends at once must not look like a result
+        reason = f": {answer.message}" if answer.message else ""
+        raise CondalError(f"ended without an answer{reason}")
+    first = answer.usage or usage
+    if not isinstance(model, Question) or first.cpu >= SHORT_SECONDS:
+        return answer, [first]
+    times = min(max(round(BATCH_SECONDS / max(first.wall, 1e-4)), 1), MAX_TIMES)
+    usages = [first] if times == 1 else []
+    while len(usages) < REPEATS:
+        usages.append(measure_solve(_prepare(job, model, limits), job.seconds, times))
+    return answer, usages
+
+
+def _prepare(job: Job, model: Problem | Model | Question, limits: Limits) -> PeerTask:
+    if isinstance(model, Question):
+        return model.prepare(job.solver, job.eps, limits)
+    return solver(job.solver).prepare(model, job.eps, limits)
+
+
+def measure_solve(task: PeerTask, seconds: float, times: int = 1) -> Usage:
+    """Measure a solve, the mean of `times`; SIGPROF ends this process when its CPU time is over."""
+    memory.begin()
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    began, cpu, programs = time.perf_counter(), time.process_time(), []
+    for _ in range(times):
+        task.solve()
+        if isinstance(task, ProgramTask) and task.usage is not None:
+            programs.append(task.usage)  # it ran in a process of its own
+    used, wall = time.process_time() - cpu, time.perf_counter() - began
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    if programs:
+        total = sum(usage.cpu for usage in programs)
+        return Usage(total / times, wall / times, max(usage.memory for usage in programs))
+    return Usage(used / times, wall / times, memory.peak())
+
+
+def _judged_run(facts: dict[str, Any], truth: Truth, answer: PeerAnswer) -> BenchRun:
+    """Judge an answer by what is known about the instance."""
+    found: ConicAnswer = answer.recovered
+    optimal = truth.status == found.status == "optimal"
+    return BenchRun(
+        **facts,
+        outcome=judge(truth, found, facts["tol"]),
+        reason=found.status,
+        objective=found.value,
+        gap=found.distance(truth) if optimal else None,
+        infeasibility=found.violation if optimal else None,
+        setup=found.setup,
+        quality=found.later_share,
+        certified="known answer",
+    )
+
+
+def _used(usages: Sequence[Usage]) -> dict[str, Any]:
+    """Return the fields of the fastest solve, and the CPU times of all."""
+    best = min(usages, key=lambda usage: usage.cpu)
+    used: dict[str, Any] = {"cpu": best.cpu, "wall": best.wall, "memory": best.memory}
+    return {**used, "repeats": [usage.cpu for usage in usages]}
+
+
+def _certified_run(
+    facts: dict[str, Any], case: BenchCase, model: Problem | Model, answer: PeerAnswer
+) -> BenchRun:
+    try:
+        proved = certify_answer(model, answer, tol=facts["tol"])
+        quality = None if case.quality is None else case.quality.measure(model, answer)
+    except Exception as error:  # nan, or a wrong shape
+        message = f"its answer cannot be certified: {_brief(error)}"
+        return BenchRun(**facts, outcome="failed", reason=message)
+    return BenchRun(
+        **facts,
+        outcome=_outcome(proved, facts["tol"]),
+        reason=answer.message,
+        objective=proved.objective,
+        bound=proved.bound,
+        gap=proved.gap,
+        infeasibility=proved.infeasibility,
+        price=proved.price,
+        outside=proved.outside,
+        quality=quality,
+        certified=proved.basis,
+        proof=proved.how,
+    )
+
+
+def _outcome(proved: CertifiedAnswer, tol: float) -> Any:
+    if proved.solves(tol):
+        return "solved"
+    return "unproved" if np.isnan(proved.error) else "short"
+
+
+def _brief(error: Exception) -> str:
+    text = " ".join(str(error).split())[:200]
+    return text if isinstance(error, CondalError) else f"{type(error).__name__}: {text}"
+
+
+def main(question: str, reply: str) -> None:
+    """Read the job, do it, and write the run."""
+    record = json.loads(Path(question).read_text(encoding="utf-8"))
+    job = Job(**record)
+    resource.setrlimit(resource.RLIMIT_AS, (job.memory, job.memory))
+    run = work(job)
+    Path(reply).write_text(json.dumps(run.record(), allow_nan=False), encoding="utf-8")
+
+
+__all__ = ["main", "measure_solve", "work"]
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

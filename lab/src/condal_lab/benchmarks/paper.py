@@ -1,0 +1,148 @@
+"""The paper's experiments in the documentation: `python -m condal_lab.benchmarks.paper [FOLDER]`.
+
+With the FOLDER of `condal experiment all`, its results are stored in compact form in
+`lab/results/paper`. The tables and figures of docs/paper.md and docs/paper-trials.md are
+then made from the stored results. `benchmarks.rates` does the same for docs/rates.md.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from condal_lab.benchmarks.paper_remarks import remark
+from condal_lab.benchmarks.record import RESULTS
+from condal_lab.experiments import paper
+from condal_lab.experiments.catalogue import EXPERIMENTS, Experiment
+from condal_lab.experiments.claims import ClaimVerdict, PaperClaim, method_rows
+from condal_lab.experiments.folder import ExperimentFolder
+from condal_lab.experiments.guarantees import measure_all
+from condal_lab.experiments.stored import collect, read_study, write_study
+from condal_lab.experiments.study import Study
+from condal_lab.markdown import markdown
+
+STORED = RESULTS / "paper"
+MEASURED = "guarantees"  # the experiment without instances: its claims are stored as they are
+PAPER = {name: experiment for name, experiment in EXPERIMENTS.items() if name != "rates"}
+PLANS = {plan.name: plan for experiment in PAPER.values() for plan in experiment.plans}
+
+
+def store(folder: str, to: Path = STORED) -> None:
+    """Store the results of a folder of experiments in compact form."""
+    to.mkdir(parents=True, exist_ok=True)
+    results = ExperimentFolder(folder)
+    for name in PLANS:
+        study = collect(results, name)
+        if study is not None:
+            write_study(study, to / f"{name}.json", atoms=name.startswith("geneig"))
+    claims = [[c.where, c.text, c.measured, c.verdict.value] for c in measure_all(quick=False)]
+    (to / f"{MEASURED}.json").write_text(json.dumps(claims, indent=1) + "\n", encoding="utf-8")
+
+
+def studies(experiment: Experiment, stored: Path = STORED) -> list[Study]:
+    """Read the stored studies of an experiment, with the methods that it shows."""
+    paths = [stored / f"{plan.name}.json" for plan in experiment.plans]
+    return [read_study(path).only(experiment.contenders) for path in paths if path.exists()]
+
+
+def claims(experiment: Experiment, stored: Path = STORED) -> list[PaperClaim]:
+    """Return the claims of an experiment: from the stored curves, or as they were stored."""
+    if experiment.plans:
+        return experiment.claims(studies(experiment, stored))
+    rows = json.loads((stored / f"{MEASURED}.json").read_text(encoding="utf-8"))
+    return [
+        PaperClaim(where, text, measured, ClaimVerdict(verdict), "planted")
+        for where, text, measured, verdict in rows
+    ]
+
+
+def tables(stored: Path = STORED) -> dict[str, str]:
+    """Return the tables of the pages by file name."""
+    by_experiment = {name: claims(experiment, stored) for name, experiment in PAPER.items()}
+    distinct = {(c.text, c.instance): c for listed in by_experiment.values() for c in listed}
+    everything = {study.instance: study for e in PAPER.values() for study in studies(e, stored)}
+    pages = {f"claims-{name}.md": _claims(listed) for name, listed in by_experiment.items()}
+    pages["claims.md"] = _overview(list(distinct.values()))
+    pages["criteria.md"] = "\n".join(f"* {line}" for line in paper.CRITERIA) + "\n"
+    pages["instances.md"] = _instances(list(everything.values()))
+    for name, experiment in PAPER.items():
+        if experiment.plans:
+            pages[f"methods-{name}.md"] = _methods(studies(experiment, stored))
+    return pages
+
+
+def _overview(listed: Sequence[PaperClaim]) -> str:
+    """Return a row per claim, with its verdict on each instance."""
+    groups: dict[str, list[PaperClaim]] = {}
+    for claim in listed:
+        groups.setdefault(claim.text, []).append(claim)
+    rows = [
+        (text, ", ".join(sorted({c.where for c in group})), _verdicts(group))
+        for text, group in groups.items()
+    ]
+    return markdown(("claim", "in the paper", "verdict"), rows) + "\n"
+
+
+def _verdicts(group: Sequence[PaperClaim]) -> str:
+    parts = []
+    for verdict in ClaimVerdict:
+        names = [claim.instance for claim in group if claim.verdict is verdict]
+        if names:
+            parts.append(f"**{verdict.value}** on {', '.join(names)}")
+    return "; ".join(parts)
+
+
+def _claims(listed: Sequence[PaperClaim]) -> str:
+    rows = [
+        (c.instance, c.text, c.where, f"**{c.verdict.value}**", c.measured, remark(c))
+        for c in listed
+    ]
+    head = ("instance", "claim", "in the paper", "verdict", "measured here", "why")
+    return markdown(head, rows) + "\n"
+
+
+def _instances(listed: Sequence[Study]) -> str:
+    rows = [
+        (
+            s.instance,
+            s.title,
+            f"{s.optimum:.10g}",
+            f"{s.reference.gap:.1e}",
+            f"{s.budget.calls:,}",
+        )
+        for s in listed
+    ]
+    head = ("instance", "", "f*", "proved within", "calls per trial")
+    return markdown(head, rows) + "\n"
+
+
+def _methods(listed: Sequence[Study]) -> str:
+    rows = [row for study in listed for row in method_rows(study)]
+    head = ("instance", "method", "best", "score", "trials", "ended by", "remark")
+    return markdown(head, rows) + "\n"
+
+
+def draw_figures(to: Path = STORED, stored: Path = STORED) -> Iterator[Path]:
+    """Draw the figures as SVG, and yield their paths."""
+    from condal_lab.experiments.figures import draw
+
+    for name, experiment in PAPER.items():
+        shown = studies(experiment, stored)
+        if shown:
+            yield from draw(experiment.layout, shown, to / name, (".svg",))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Store the results of a folder if one is given; make all tables and figures."""
+    if arguments:
+        store(arguments[0])
+    for name, text in tables().items():
+        (STORED / name).write_text(text, encoding="utf-8")
+    for path in draw_figures():
+        print(path)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,225 @@
+"""The command `bench`: compare condal with every other solver that is installed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from condal.cli.result_text import STOPPED
+from condal.errors import ProblemError
+from condal.report.progress import clock
+from condal.runtime.text import WIDTH, escape_terminal, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from condal_lab.bench.cases import Set
+    from condal_lab.bench.figures import FigureVerdict
+    from condal_lab.bench.job import BenchRun
+    from condal_lab.bench.results import Results
+    from condal_lab.bench.run import BenchPlan
+
+OUT = "lab/results"
+
+
+@click.command()
+@click.argument("sets", nargs=-1, metavar="SET...")
+@click.option("--list", "listing", is_flag=True, help="List sets and peers and exit.")
+@click.option("--peers", metavar="NAMES", help="Comma-separated peers to run; default: all.")
+@click.option(
+    "--instances", metavar="NAMES", help="Comma-separated instances to run; default: all."
+)
+@click.option(
+    "--tol",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="TOL",
+    help="The error to reach; default: the one of each instance.",
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    metavar="S",
+    help="CPU time limit per solver and instance.",
+)
+@click.option("--out", default=OUT, metavar="DIR", help="The folder of the results.")
+@click.option("--data", metavar="DIR", help="The folder of the public data.")
+@click.option("--resume", is_flag=True, help="Skip runs that are already in DIR.")
+@click.pass_context
+def bench(
+    context: click.Context,
+    sets: tuple[str, ...],
+    listing: bool,
+    peers: str | None,
+    instances: str | None,
+    tol: float | None,
+    max_seconds: float,
+    out: str,
+    data: str | None,
+    resume: bool,
+) -> None:
+    """Compare condal with other solvers on sets of instances.
+
+    \b
+    Examples:
+      condal bench --list
+      condal bench quick
+      condal bench gset --instances G1 --peers pymanopt,scs
+
+    Every solver runs in its own process on one thread, and condal's certificate
+    judges every answer. Times are those of the solve alone, without the start of
+    Python, imports and the preparation of a peer's data. DIR receives
+    bench-SET.json, bench-SET.md and a performance profile.
+
+    Data come from --data, $CONDAL_DATA or the user's cache, else they are
+    downloaded; without data, generated instances are used.
+    """
+    from condal_lab.bench.peers import chosen
+    from condal_lab.bench.profile import draw
+    from condal_lab.bench.results import load
+    from condal_lab.bench.run import BenchPlan
+    from condal_lab.bench.sets import SETS, named
+
+    if listing:
+        click.echo(_listing())
+        return
+    if not sets:
+        raise ProblemError(f"which set? There are {', '.join(SETS)}; see condal bench --list")
+    selected = named(sets)
+    wanted = tuple(word.strip() for word in (instances or "").split(",") if word.strip())
+    _require_instances(selected, wanted)
+    plan = BenchPlan(chosen(peers), Path(out), max_seconds, tol, wanted, data, resume)
+    try:
+        for benchmark in selected:
+            if plan.cases(benchmark):
+                _run(benchmark, plan)
+    except KeyboardInterrupt:
+        click.echo(
+            f"\nstopped; finished runs are in {escape_terminal(out)}: add --resume to continue"
+        )
+        context.exit(STOPPED)
+    everything = [results for name in SETS if (results := load(plan.folder, name)) is not None]
+    for path in draw(everything, plan.folder / "bench-profile", "all results"):
+        click.echo(f"  {escape_terminal(str(path))}")
+
+
+def _run(benchmark: Set, plan: BenchPlan) -> None:
+    """Run a set and write its tables and figures."""
+    from condal.io.formats.writing import write_text
+    from condal_lab.bench.figures import verdicts
+    from condal_lab.bench.profile import draw
+    from condal_lab.bench.results import save
+    from condal_lab.bench.run import run_set
+    from condal_lab.bench.table import page
+
+    click.echo(f"\n{benchmark.name}: {benchmark.title}\n")
+    began = time.perf_counter()
+    results = run_set(benchmark, plan, say=_say, done=_done)
+    figures = verdicts(results)
+    save(plan.folder, results, [verdict.record() for verdict in figures])
+    write_text(plan.folder / f"bench-{benchmark.name}.md", [page(benchmark, results, figures)])
+    _print(benchmark, results, figures)
+    stem = plan.folder / f"bench-{benchmark.name}"
+    files = [stem.with_suffix(suffix) for suffix in (".json", ".md")]
+    files += draw([results], stem, f"{benchmark.name}: {benchmark.title}")
+    click.echo(f"\nin {clock(time.perf_counter() - began)}:")
+    for path in files:
+        click.echo(f"  {escape_terminal(str(path))}")
+
+
+def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> None:
+    """Print the tables in 80 columns."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from condal_lab.bench.table import (
+        HEAD,
+        NOT_MEASURED,
+        RATIOS,
+        TOO_WIDE,
+        figure_cells,
+        heading,
+        notes,
+        rows,
+        split_measured,
+    )
+
+    console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
+    if benchmark.compact:
+        _print_summary(console, benchmark, results)
+    for case in () if benchmark.compact else results.cases:
+        console.print(Text(f"\n{heading(benchmark, results, case)}", style="bold"))
+        grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+        kept = [at for at, name in enumerate(HEAD) if name not in TOO_WIDE]
+        for name in [HEAD[at] for at in kept]:
+            ends = name in ("solver", "proved of")
+            grid.add_column(name, justify="left" if ends else "right", no_wrap=True)
+        for cells in rows(results, case):
+            grid.add_row(*(cells[at] for at in kept))
+        console.print(grid)
+        for note in notes(results.of(case), benchmark.case(case).quality):
+            console.print(Text(f"  {note}"))
+    if not benchmark.compact:
+        console.print(Text(f"\n{RATIOS}. * marks a gap above the tolerance."))
+    judged_figures, rest = split_measured(figures)
+    if judged_figures:
+        grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+        for name in ("figure", "at most", "measured", "verdict"):
+            grid.add_column(name, justify="right" if name in ("at most", "measured") else "left")
+        for verdict in judged_figures:
+            grid.add_row(*figure_cells(verdict))
+        console.print(Text(""))
+        console.print(grid)
+    if rest:
+        console.print(Text(f"\n{NOT_MEASURED.format(rest)}"))
+
+
+def _print_summary(console: Console, benchmark: Set, results: Results) -> None:
+    """Print the verdicts of each solver by group; the file has a row per instance."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from condal_lab.bench.compact import SUMMARY, summary
+
+    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for name in SUMMARY:
+        grid.add_column(name, justify="left" if name in ("group", "solver") else "right")
+    for cells in summary(benchmark, results):
+        grid.add_row(*cells)
+    console.print(grid)
+    console.print(Text("\nx: condal's CPU time over the best rival's; below 1 favours condal"))
+
+
+def _say(line: str) -> None:
+    click.echo(f"  {escape_terminal(line)}", err=True)
+
+
+def _done(run: BenchRun) -> None:
+    took = "" if run.cpu is None else f", {run.cpu:.2f} s"
+    error = f", error {run.error:.0e}" if run.error == run.error else ""
+    click.echo(f"  {run.case}: {run.solver} {run.outcome}{took}{error}", err=True)
+
+
+def _require_instances(selected: list[Set], wanted: tuple[str, ...]) -> None:
+    known = [case.name for benchmark in selected for case in benchmark.cases]
+    for name in wanted:
+        if name.lower() not in {each.lower() for each in known}:
+            raise ProblemError(f"there is no instance {name!r}; there are {', '.join(known)}")
+
+
+def _listing() -> str:
+    from condal_lab.bench.peers import PEERS, installed
+    from condal_lab.bench.sets import SETS
+
+    present = installed()
+    sets = [(benchmark.name, benchmark.title) for benchmark in SETS.values()]
+    peers = [
+        (name, present.get(name, f"not installed: {peer.install}")) for name, peer in PEERS.items()
+    ]
+    return f"sets\n{table(sets)}\n\npeers\n{table(peers)}"

@@ -1,0 +1,127 @@
+"""claims.md: the paper's claims, the measured values, and whether each claim holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import condal
+from condal_lab.experiments.contenders import CONTENDERS
+from condal_lab.experiments.study import Study
+from condal_lab.experiments.trial import TrialBudget
+from condal_lab.markdown import markdown
+
+
+class ClaimVerdict(Enum):
+    """The verdict of a measurement on a claim."""
+
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    UNDECIDED = "undecided"
+    UNTESTED = "not tested here"
+
+    @classmethod
+    def of(cls, truth: bool | None) -> ClaimVerdict:
+        """Return the verdict; None means that nothing could be measured."""
+        if truth is None:
+            return cls.UNTESTED
+        return cls.HOLDS if truth else cls.FAILS
+
+
+@dataclass(frozen=True)
+class PaperClaim:
+    """A claim of the paper in our words, with its measurement and verdict on an instance."""
+
+    where: str
+    text: str
+    measured: str
+    verdict: ClaimVerdict
+    instance: str = ""
+
+
+def page(
+    name: str,
+    title: str,
+    studies: Sequence[Study],
+    claims: Iterable[PaperClaim],
+    *,
+    criteria: Sequence[str],
+    remarks: Sequence[str] = (),
+    quick: bool = False,
+) -> str:
+    """Return the text of claims.md."""
+    blocks = [f"# {name}: {title}"]
+    if quick:
+        blocks.append(
+            "A quick run: generated stand-ins replace the paper's data, and budgets are often too "
+            "short to show a rate. Run without `--quick` to test the paper."
+        )
+    blocks += [
+        "## The paper's claims",
+        markdown(
+            ("instance", "claim", "in the paper", "measured here", "verdict"),
+            [(c.instance, c.text, c.where, c.measured, f"**{c.verdict.value}**") for c in claims],
+        ),
+        "## Definitions",
+        "The criteria are the same for every run:",
+        "\n".join(f"* {line}" for line in criteria),
+    ]
+    if studies:
+        blocks += _instances_and_methods(studies)
+    blocks += list(remarks)
+    blocks.append(f"condal {condal.__version__}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _instances_and_methods(studies: Sequence[Study]) -> list[str]:
+    return [
+        "## The instances",
+        markdown(
+            ("instance", "", "f*", "proved within", "oracle calls per trial"),
+            [
+                (
+                    s.instance,
+                    s.title,
+                    f"{s.optimum:.10g}",
+                    f"{s.floor / 10:.1e}",
+                    _budget(s.budget),
+                )
+                for s in studies
+            ],
+        ),
+        "## The methods, each with its best parameters",
+        markdown(
+            ("instance", "method", "best", "score", "trials", "ended by", "remark"),
+            [row for study in studies for row in method_rows(study)],
+        ),
+        "Parameters refer to the normalised problem that `condal.solve` passes to a method. Each "
+        "was varied by factors of 10 until a value beat both its neighbours. All trials are in "
+        "`../trials/`.",
+    ]
+
+
+def _budget(budget: TrialBudget) -> str:
+    limit = "" if budget.seconds is None else f", at most {budget.seconds:g} s"
+    return f"{budget.calls}{limit}"
+
+
+def method_rows(study: Study) -> list[tuple[str, ...]]:
+    """Return a row per method: its best parameters, score and number of trials."""
+    return [
+        (
+            study.instance,
+            tuned.contender.label,
+            tuned.contender.describe(tuned.setting),
+            f"{tuned.score:.1e}",
+            str(len(tuned.trials)),
+            tuned.trial.ended,
+            tuned.remark,
+        )
+        for tuned in study.tuned.values()
+    ]
+
+
+def label(name: str) -> str:
+    """Return the name of a method in figures and tables."""
+    return CONTENDERS[name].label

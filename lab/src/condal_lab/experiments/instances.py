@@ -1,0 +1,185 @@
+"""The instances of section 5 of the paper, and small generated stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from scipy.io import loadmat
+from scipy.linalg import eigh
+
+from condal.driver.solve import solve
+from condal.errors import ProblemError
+from condal.io.formats import read_graph
+from condal.io.safe_files import PathLike
+from condal.linalg.points import Array, dense
+from condal.methods import LowRankCGAL
+from condal.problem import Problem
+from condal.problems import generalised_eigenvector, k_means, max_cut
+from condal_lab.experiments.data import find
+from condal_lab.experiments.stand_ins import (
+    attached_graph,
+    overlapping_blobs,
+    planar_union,
+    random_graph,
+)
+
+Kind: TypeAlias = Literal["max-cut", "k-means", "geneig"]
+
+SPECTRA = ("gaussian", "polydecay", "expdecay", "maxcut-sdp")
+SEED = 20190422
+TRACE_FACTOR = 2.0  # times the smallest feasible trace of the generalised eigenvector problem
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A problem of an experiment; `name` is a valid file name, `needs` are names of `data`."""
+
+    name: str
+    title: str
+    kind: Kind
+    problem: Problem
+    needs: tuple[str, ...] = ()
+
+
+def gd97b(data: PathLike | None = None) -> Instance:
+    """Max-cut of GD97_b with its weights: 47 vertices, 132 edges."""
+    return _cut("gd97b", "GD97_b", read_graph(find("GD97_b", data)), ("GD97_b",))
+
+
+def gset(name: str, data: PathLike | None = None) -> Instance:
+    """Max-cut of a graph of the Gset: G1 (800 vertices) or G40 (2000)."""
+    return _cut(name.lower(), name, read_graph(find(name, data)), (name,))
+
+
+def mnist_clustering(data: PathLike | None = None) -> Instance:
+    """k-means, k = 10, of the 1000 MNIST features of Mixon, Villar and Ward, sorted by label."""
+    needs = "MNIST features"
+    stored = loadmat(find(needs, data))
+    order = np.argsort(stored["labels"].argmax(axis=0), kind="stable")
+    points = stored["digits"].T.astype(np.float64)[order]
+    return _clustering("mnist", "MNIST features", points, 10, (needs,))
+
+
+def geneig(kind: str, data: PathLike | None = None, *, n: int = 1000) -> Instance:
+    """The generalised eigenvector problem with one of four kinds of Phi.
+
+    gaussian: the symmetric part of an iid Gaussian matrix; polydecay and expdecay: eigenvalues
+    1/i and 10^(-0.025 i) in a random basis; maxcut-sdp: a solution of the max-cut relaxation of
+    G40, which sets n = 2000. Psi is the symmetric part of an iid Gaussian matrix.
+    """
+    _require_spectrum(kind)
+    if kind == "maxcut-sdp":
+        graph = read_graph(find("G40", data))
+        return _geneig("geneig-maxcut-sdp", kind, _cut_solution(graph), ("G40",))
+    return _geneig(f"geneig-{kind}", kind, _spectrum(kind, n), ())
+
+
+def gd97b_like() -> Instance:
+    """Max-cut of a generated graph with the size and the weights of GD97_b."""
+    return _cut("gd97b-like", "GD97_b-like graph", attached_graph(), ())
+
+
+def g1_like() -> Instance:
+    """Max-cut of a random graph with the density of G1, 100 vertices."""
+    return _cut("g1-like", "G1-like graph", random_graph(), ())
+
+
+def g40_like() -> Instance:
+    """Max-cut of a union of two planar graphs with weights +1 and -1, 100 vertices."""
+    return _cut("g40-like", "G40-like graph", planar_union(), ())
+
+
+def mnist_like() -> Instance:
+    """k-means of 60 points in 5 overlapping clusters."""
+    return _clustering("mnist-like", "overlapping blobs", overlapping_blobs(), 5, ())
+
+
+def geneig_like(kind: str, *, n: int = 60) -> Instance:
+    """`geneig` with n = 60; maxcut-sdp uses a graph like G40."""
+    _require_spectrum(kind)
+    Phi = _cut_solution(planar_union(n)) if kind == "maxcut-sdp" else _spectrum(kind, n)
+    return _geneig(f"geneig-{kind}-like", f"{kind}, n = {n}", Phi, ())
+
+
+FULL: dict[str, Callable[[PathLike | None], Instance]] = {
+    "gd97b": gd97b,
+    "g1": partial(gset, "G1"),
+    "g40": partial(gset, "G40"),
+    "mnist": mnist_clustering,
+    **{f"geneig-{kind}": partial(geneig, kind) for kind in SPECTRA},
+}
+
+QUICK: dict[str, Callable[[], Instance]] = {
+    "gd97b": gd97b_like,
+    "g1": g1_like,
+    "g40": g40_like,
+    "mnist": mnist_like,
+    **{f"geneig-{kind}": partial(geneig_like, kind) for kind in SPECTRA},
+}
+
+
+def build(name: str, data: PathLike | None = None, *, quick: bool = False) -> Instance:
+    """Return the instance of that name; if `quick`, its stand-in, which needs no data."""
+    if name not in FULL:
+        raise ProblemError(f"there is no instance {name!r}; there are {', '.join(FULL)}")
+    return QUICK[name]() if quick else FULL[name](data)
+
+
+def _cut(name: str, title: str, W: Any, needs: tuple[str, ...]) -> Instance:
+    return Instance(name, f"max-cut, {title}", "max-cut", max_cut(W, name=title).problem, needs)
+
+
+def _clustering(name: str, title: str, points: Array, k: int, needs: tuple[str, ...]) -> Instance:
+    """Scale the points by sqrt(2): the paper's objective is <D, x>, the model's is <D, x>/2."""
+    problem = k_means(np.sqrt(2.0) * points, k, name=title).problem
+    return Instance(name, f"k-means, {title}", "k-means", problem, needs)
+
+
+def _geneig(name: str, title: str, Phi: Array, needs: tuple[str, ...]) -> Instance:
+    """Bound the trace by alpha = 2 / lambda_max(Psi), twice the smallest feasible value.
+
+    The trace is then active, and the solution is alpha u u', an extreme point of the domain.
+    Otherwise some y would satisfy Phi <= y Psi, which is impossible for Phi psd and Psi indefinite,
+    and has probability 0 for Phi Gaussian. An extreme solution of two constraints has rank 1. For a
+    much larger alpha the constraint <Psi, x> = 1 would hardly matter: the first eigenvector of Phi
+    nearly satisfies it.
+    """
+    n = Phi.shape[0]
+    Psi = _gaussian(np.random.default_rng([SEED, n, 0]), n)
+    top = float(eigh(Psi, eigvals_only=True, subset_by_index=[n - 1, n - 1])[0])
+    problem = generalised_eigenvector(Phi, Psi, TRACE_FACTOR / top, name=title).problem
+    full = f"generalised eigenvector, {title}"
+    return Instance(name, full, "geneig", problem, needs)
+
+
+def _spectrum(kind: str, n: int) -> Array:
+    rng = np.random.default_rng([SEED, n, 1 + SPECTRA.index(kind)])  # Psi uses 0
+    if kind == "gaussian":
+        return _gaussian(rng, n)
+    i = np.arange(1.0, n + 1)
+    values = 1.0 / i if kind == "polydecay" else 10.0 ** (-0.025 * i)
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    Phi = (Q * values) @ Q.T
+    return np.asarray(0.5 * (Phi + Phi.T))
+
+
+def _gaussian(rng: np.random.Generator, n: int) -> Array:
+    G = rng.standard_normal((n, n))
+    return np.asarray(0.5 * (G + G.T))
+
+
+def _cut_solution(W: Any) -> Array:
+    """Return x of the max-cut relaxation, optimal to 1e-9."""
+    result = solve(max_cut(W), LowRankCGAL(), tol=1e-9, max_iters=1000, seed=0)
+    assert result.x is not None
+    X = np.asarray(dense(result.x))
+    return np.asarray(0.5 * (X + X.T))
+
+
+def _require_spectrum(kind: str) -> None:
+    if kind not in SPECTRA:
+        raise ProblemError(f"there is no spectrum {kind!r}; there are {', '.join(SPECTRA)}")

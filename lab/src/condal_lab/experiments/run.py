@@ -1,0 +1,208 @@
+"""Run an experiment: trials on all cores, each method tuned, every result written at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from condal.errors import CondalError
+from condal_lab.experiments.contenders import CONTENDERS, Contender
+from condal_lab.experiments.curve import score
+from condal_lab.experiments.folder import ExperimentFolder, Known
+from condal_lab.experiments.instances import Instance
+from condal_lab.experiments.reference import reference
+from condal_lab.experiments.study import Study, Tuned, TunedMethods
+from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, run_trial
+from condal_lab.experiments.tune import Setting, next_settings
+from condal_lab.sweeps.progress import Watch
+from condal_lab.sweeps.workers import Desk, WorkerDied, Workers
+
+Build = Callable[[], list[Instance]]
+
+
+@dataclass(frozen=True)
+class ExperimentCase:
+    """The name of an instance, and the budget of a trial on it."""
+
+    name: str
+    budget: TrialBudget
+
+
+def run(
+    cases: Sequence[ExperimentCase],
+    build: Build,
+    contenders: Sequence[str],
+    folder: ExperimentFolder,
+    *,
+    workers: Workers,
+    watch: Watch,
+) -> list[Study]:
+    """Tune every contender on every instance; compute only what the folder lacks.
+
+    `build` makes the instances of the cases. A worker calls it at most once.
+    """
+    return _ExperimentRun(cases, contenders, folder, _InstanceDesk(workers, build), watch).go()
+
+
+@dataclass(eq=False)
+class _Search:
+    """A method being tuned on an instance."""
+
+    case: ExperimentCase
+    contender: Contender
+    trials: dict[Setting, MethodTrial] = field(default_factory=dict)
+    pending: set[Setting] = field(default_factory=set)
+
+
+class _ExperimentRun:
+    """The loop: submit trials, keep their results, submit the settings that tuning asks for."""
+
+    def __init__(
+        self,
+        cases: Sequence[ExperimentCase],
+        contenders: Sequence[str],
+        folder: ExperimentFolder,
+        bench: _InstanceDesk,
+        watch: Watch,
+    ) -> None:
+        self.cases, self.folder, self.bench, self.watch = cases, folder, bench, watch
+        self.known: dict[str, Known] = {}
+        self.searches = [_Search(case, CONTENDERS[name]) for case in cases for name in contenders]
+
+    def go(self) -> list[Study]:
+        """Run until no trial is left."""
+        for case in self.cases:
+            self._find_reference(case)
+        for search in self.searches:
+            self._advance(search)
+        self.bench.desk.go()
+        return [self._study(case) for case in self.cases]
+
+    def _find_reference(self, case: ExperimentCase) -> None:
+        what = f"{case.name}: certified optimum"
+        known = self.folder.reference(case.name)
+        if known is not None:
+            self.watch.found(what)
+            self.known[case.name] = known
+            return
+
+        def keep(computed: Known) -> None:
+            self.folder.keep_reference(case.name, computed)
+            self.known[case.name] = computed
+            self.watch.done(what, computed.reference.seconds, None)
+            for search in self.searches:
+                if search.case.name == case.name:
+                    self._advance(search)
+
+        self.watch.asked(what)
+        self.bench.ask(case.name, keep, _reference)
+
+    def _advance(self, search: _Search) -> None:
+        """Submit the next settings once all submitted trials are finished and scored."""
+        while not search.pending:
+            known = {setting: self._score(search, t) for setting, t in search.trials.items()}
+            scores = {setting: score for setting, score in known.items() if score is not None}
+            if len(scores) < len(known):
+                return  # no scores without f*: called again when the reference is known
+            settings = next_settings(search.contender.parameters, scores)
+            if not settings:
+                return
+            for setting in settings:
+                self._try(search, setting)
+
+    def _score(self, search: _Search, trial: MethodTrial) -> float | None:
+        known = self.known.get(search.case.name)
+        if known is None:
+            return None
+        return score(trial.curve, known.reference.objective, search.case.budget.calls)
+
+    def _try(self, search: _Search, setting: Setting) -> None:
+        case, contender = search.case, search.contender
+        task = TrialTask(case.name, contender.name, setting, case.budget)
+        what = f"{case.name}: {contender.label}, {contender.describe(setting)}"
+        known = self.folder.trial(task)
+        if known is not None:
+            self.watch.found(what)
+            search.trials[setting] = known
+            return
+
+        def keep(trial: MethodTrial) -> None:
+            self.folder.keep_trial(trial)
+            search.trials[setting] = trial
+            search.pending.discard(setting)
+            self.watch.done(what, trial.seconds, self._score(search, trial))
+            self._advance(search)
+
+        self.watch.asked(what)
+        search.pending.add(setting)
+        self.bench.ask(case.name, keep, _trial, task)
+
+    def _study(self, case: ExperimentCase) -> Study:
+        title, optimum = self.known[case.name].title, self.known[case.name].reference
+        tuned = TunedMethods(
+            (
+                search.contender.name,
+                Tuned(search.contender, search.trials, optimum.objective, case.budget.calls),
+            )
+            for search in self.searches
+            if search.case.name == case.name
+        )
+        return Study(case.name, title, optimum, case.budget, tuned)
+
+
+class _InstanceDesk:
+    """Submit work on instances to the workers.
+
+    The instances are built at the first request, and sent to the workers once.
+    """
+
+    def __init__(self, workers: Workers, build: Build) -> None:
+        self.workers, self.build, self.desk = workers, build, Desk(workers)
+        self.instances: dict[str, Any] | None = None
+        self.waiting: list[Callable[[], None]] = []
+
+    def ask(
+        self, instance: str, keep: Callable[[Any], None], work: Callable[..., Any], *rest: Any
+    ) -> None:
+        """Call `keep` with work(the instance, *rest) when it is done."""
+
+        def begin() -> None:
+            assert self.instances is not None
+            self.desk.ask(_with_result(keep), work, self.instances[instance], *rest)
+
+        if self.instances is not None:
+            begin()
+            return
+        self.waiting.append(begin)
+        if len(self.waiting) == 1:
+            self.desk.ask(_with_result(self._begin_all), self.build)
+
+    def _begin_all(self, built: list[Instance]) -> None:
+        self.instances = {instance.name: self.workers.share(instance) for instance in built}
+        for begin in self.waiting:
+            begin()
+
+
+def _with_result(keep: Callable[[Any], None]) -> Callable[[Future[Any]], None]:
+    """Return a callback that passes the result of a future to `keep`."""
+
+    def done(future: Future[Any]) -> None:
+        try:
+            value = future.result()
+        except WorkerDied as error:
+            raise CondalError(
+                f"{error}; finished runs are kept: repeat the command with fewer --workers"
+            ) from error
+        keep(value)
+
+    return done
+
+
+def _reference(instance: Instance) -> Known:
+    return Known(instance.title, reference(instance))
+
+
+def _trial(instance: Instance, task: TrialTask) -> MethodTrial:
+    return run_trial(instance.problem, task)

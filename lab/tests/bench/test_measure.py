@@ -1,0 +1,216 @@
+"""Runs in separate processes: what they measure, and how they end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from condal_lab.bench import measure as module
+from condal_lab.bench import memory
+from condal_lab.bench.job import BenchRun, Job
+from condal_lab.bench.measure import repeat_run, run_once, run_to_tolerance
+from condal_lab.bench.peers import OURS
+from condal_lab.bench.peers.peer import PeerAnswer
+from condal_lab.bench.run import BenchPlan, jobs
+from condal_lab.bench.sets import SETS
+from condal_lab.bench.table import notes
+from condal_lab.bench.worker import measure_solve, work
+
+GB = 1 << 30
+
+
+def job(solver="condal", **changes) -> Job:
+    whole = {"set": "quick", "case": "cut-60", "solver": solver, "tol": 1e-4, "eps": 1e-4}
+    return Job(**{**whole, "seconds": 60.0, "memory": 8 * GB, **changes})
+
+
+def test_a_run_is_measured_and_certified():
+    run = run_once(job())
+    assert (run.outcome, run.certified) == ("solved", "x, y")
+    assert 0 < run.cpu < 60
+    assert 10**7 < run.memory < 8 * GB
+    assert run.error <= 1e-4
+    assert run.bound >= run.objective  # a maximisation
+
+
+def test_time_that_is_over_ends_a_run():
+    run = run_once(job(set="tori", case="G67", tol=1e-13, eps=1e-13, seconds=0.1))
+    assert (run.outcome, run.reason) == ("time", "no answer within 0.1 s")
+    assert run.cpu is None
+
+
+def test_a_crash_is_a_failure():
+    run = run_once(job(set="nothing"))
+    assert run.outcome == "failed"
+    assert "ended with code 1" in run.reason
+    assert "KeyError: 'nothing'" in run.reason
+
+
+def test_what_a_peer_raises_is_its_failure(monkeypatch):
+    class Broken:
+        def prepare(self, model, tol, limits):
+            raise ZeroDivisionError("no luck")
+
+    monkeypatch.setattr("condal_lab.bench.worker.solver", lambda name: Broken())
+    run = work(job("SCS"))
+    assert (run.outcome, run.reason) == ("failed", "ZeroDivisionError: no luck")
+
+
+def test_an_answer_that_is_none_is_a_failure(monkeypatch):
+    class PeerTask:
+        def solve(self):
+            pass
+
+        def answer(self):
+            return PeerAnswer(np.eye(3), np.zeros(2))
+
+    class Odd:
+        def prepare(self, model, tol, limits):
+            return PeerTask()
+
+    monkeypatch.setattr("condal_lab.bench.worker.solver", lambda name: Odd())
+    run = work(job("SCS"))
+    assert run.outcome == "failed"
+    assert "cannot be certified" in run.reason
+
+
+def test_the_peak_is_that_of_the_solve():
+    class PeerTask:
+        size = 0
+
+        def solve(self):
+            self.size = np.ones(30_000_000).sum()
+
+    large = np.ones(60_000_000)
+    assert large.sum() > 0
+    del large
+    if not memory.begin():
+        pytest.skip("the system does not let the peak be forgotten")
+    before = memory.peak()  # the process of the tests is already large
+    used = measure_solve(PeerTask(), 60.0)
+    assert 240e6 < used.memory < before + 240e6 + 100e6  # and not before + 480e6
+
+
+def fake(monkeypatch, *runs):
+    asked = []
+
+    def give(one: Job) -> BenchRun:
+        asked.append(one.eps)
+        return runs[len(asked) - 1]
+
+    monkeypatch.setattr(module, "run_once", give)
+    return asked
+
+
+def run(outcome="solved", cpu=10.0, gap=1e-5) -> BenchRun:
+    times = [] if cpu is None else [cpu]
+    facts = {"cpu": cpu, "gap": gap, "infeasibility": 0.0, "repeats": times}
+    return BenchRun("cut-60", "SCS", 1e-4, 1e-4, outcome, **facts)
+
+
+def test_short_runs_are_repeated_and_the_fastest_counts(monkeypatch):
+    fake(monkeypatch, run(cpu=0.2), run(cpu=0.4))
+    repeated = repeat_run(job("SCS"), repeat_run(job("SCS"), run(cpu=0.3)))
+    assert (repeated.cpu, repeated.repeats) == (0.2, [0.3, 0.2, 0.4])
+
+
+def test_long_runs_and_those_without_an_answer_are_not_repeated(monkeypatch):
+    assert fake(monkeypatch) == []
+    for one in (run(cpu=10.0), run("time", cpu=None), run("refused", cpu=None)):
+        assert repeat_run(job("SCS"), one) is one
+
+
+def test_a_repeat_is_asked_for_what_was_settled_on(monkeypatch):
+    asked = fake(monkeypatch, run(cpu=0.2))
+    repeat_run(job("SCS"), replace(run(cpu=0.3), eps=1e-6))
+    assert asked == [1e-6]
+
+
+def test_a_repeat_that_fails_is_told_and_does_not_count(monkeypatch):
+    fake(monkeypatch, replace(run("failed", cpu=None), reason="boom"))
+    repeated = repeat_run(job("SCS"), run(cpu=0.3))
+    assert (repeated.outcome, repeated.cpu, repeated.repeats) == ("solved", 0.3, [0.3])
+    assert repeated.spoilt == ["failed, boom"]
+    assert notes([repeated]) == ["SCS: a repeat that does not count: failed, boom"]
+
+
+@pytest.mark.parametrize(("good", "bad"), [("solved", "short"), ("short", "unproved")])
+def test_a_repeat_that_proves_less_does_not_count(monkeypatch, good, bad):
+    fake(monkeypatch, run(bad, cpu=0.1), run(good, cpu=0.2))
+    repeated = repeat_run(job("SCS"), run(good, cpu=0.3))
+    assert (repeated.outcome, repeated.cpu, repeated.repeats) == (good, 0.3, [0.3])
+    repeated = repeat_run(job("SCS"), repeated)
+    assert (repeated.cpu, repeated.repeats, repeated.spoilt) == (0.2, [0.3, 0.2], [bad])
+
+
+def test_a_repeat_that_proves_more_is_the_one_that_counts(monkeypatch):
+    fake(monkeypatch, run("solved", cpu=0.4))
+    repeated = repeat_run(job("SCS"), run("short", cpu=0.3))
+    assert (repeated.outcome, repeated.cpu, repeated.repeats) == ("solved", 0.4, [0.4])
+    assert repeated.spoilt == ["short"]
+
+
+def test_a_run_says_how_it_was_made_whatever_becomes_of_it(monkeypatch):
+    made = {"stand_in": True, "versions": {"condal": "0"}}
+    late = run_once(job(set="tori", case="G67", tol=1e-13, eps=1e-13, seconds=0.1, **made))
+    assert late.outcome == "time"
+    done = run_once(job(seconds=30.0, **made))
+    assert done.outcome == "solved"
+    for run, seconds in ((late, 0.1), (done, 30.0)):
+        assert (run.stand_in, run.versions, run.max_seconds) == (True, {"condal": "0"}, seconds)
+
+
+def test_an_answer_outside_of_the_domain_is_not_solved(monkeypatch):
+    class Outside:
+        def prepare(self, model, tol, limits):
+            task = OURS.prepare(model, tol, limits)
+            given = task.answer
+
+            def answer():
+                reached = given()
+                far = replace(reached.certificate, distance_to_X=1e-5 * model.problem.X.max_norm)
+                return replace(reached, certificate=far)
+
+            task.answer = answer
+            return task
+
+    assert work(job()).outside < 1e-12
+    monkeypatch.setattr("condal_lab.bench.worker.solver", lambda name: Outside())
+    run = work(job("SCS"))
+    assert run.outcome == "short"
+    assert run.gap <= 1e-4
+    assert run.outside == pytest.approx(1e-5)
+    assert notes([run]) == ["SCS is outside X by 1e-5 of the size of X"]
+
+
+def test_a_peer_that_falls_short_is_asked_for_more(monkeypatch):
+    asked = fake(monkeypatch, run("short", gap=1e-3), run("short", gap=2e-4), run(cpu=30.0))
+    measured = run_to_tolerance(job("SCS"))
+    assert asked == pytest.approx([1e-4, 5e-5, 2e-5])
+    assert (measured.outcome, measured.cpu) == ("solved", 30.0)
+
+
+def test_what_a_peer_reached_is_kept_if_more_is_too_much(monkeypatch):
+    fake(monkeypatch, run("short", gap=1e-3), run("time", cpu=None))
+    assert run_to_tolerance(job("SCS")).outcome == "short"
+
+
+def test_ours_is_asked_once(monkeypatch):
+    asked = fake(monkeypatch, run("short", gap=1e-3))
+    assert run_to_tolerance(job()).outcome == "short"
+    assert asked == [1e-4]
+
+
+def test_the_jobs_of_a_set(tmp_path):
+    plan = BenchPlan({"SCS": "3", "Pymanopt": "2"}, tmp_path, instances=("g67",), data=tmp_path)
+    pairs = [(planned.solver, planned.tol) for planned in jobs(SETS["tori"], plan)]
+    assert pairs == [("condal", 1e-5), ("SCS", 1e-5), ("Pymanopt", 1e-3)]
+    plan = BenchPlan({"SCS": "3"}, tmp_path, instances=("G1",), data=tmp_path)
+    pairs = [(planned.solver, planned.tol) for planned in jobs(SETS["gset"], plan)]
+    assert pairs == [("condal", 1e-6), ("condal", 1e-3), ("SCS", 1e-6)]
+    plan = BenchPlan({"SCS": "3"}, tmp_path, tol=1e-2, instances=("random-10000",))
+    assert [(planned.solver, planned.tol) for planned in jobs(SETS["growth"], plan)] == [
+        ("condal", 1e-2)
+    ]

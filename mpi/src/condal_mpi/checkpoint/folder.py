@@ -1,0 +1,168 @@
+"""The folder of a checkpoint that many ranks write: it holds the old one or the new one, whole.
+
+    FOLDER/manifest            the newest: a checkpoint of what is the same on all ranks; it names
+                               the parts and their digests
+    FOLDER/manifest.previous   the one before
+    FOLDER/GENERATION.r.rows   the rows of rank r
+
+Each rank writes its part under a new name. When all parts are on disk, the first rank replaces the
+manifest in one step; then the parts that neither manifest names are removed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from condal.errors import CondalError, FormatError
+from condal.io.checkpoint import CHECKPOINT
+from condal.io.checkpoint.file import (
+    Contents,
+    both_damaged,
+    may_not_fall_back,
+    previous_note,
+    put,
+)
+from condal.io.checkpoint.packing import pack
+from condal.io.checkpoint.unpacking import unpack
+from condal.io.container.array_file import read_file, read_head
+from condal.io.container.atomic import previous, remove, resolve_target, write_errors
+from condal.io.safe_files import opened
+from condal_mpi.checkpoint.manifest import PART_NAME, Parts, without_parts
+from condal_mpi.checkpoint.part import write_part
+from condal_mpi.checkpoint.shard_spec import ShardSpec
+from condal_mpi.checkpoint.shares import Shares
+from condal_mpi.team import Team
+
+MANIFEST = "manifest"
+_UNKNOWN: tuple[str | None, Any] = (None, None)  # on other ranks than the first
+
+
+def write(team: Team, path: str, about: dict[str, Any], value: Any) -> None:
+    """Write a checkpoint to the folder of the manifest `path`; the first rank holds the lock.
+
+    If one rank cannot write, all raise its error, and what was there is unchanged.
+    """
+    shares, folder = Shares(team), Path(path).parent
+    with team.together():
+        skeleton, arrays = pack(value, shares)
+    generation = team.agreed(secrets.token_hex(8))
+    own = folder / f"{generation}.{team.rank}.rows"
+    try:
+        with team.together(), write_errors(path):
+            digest = write_part(own, shares.arrays)
+        with team.together():
+            if team.rank == 0:
+                _require_visible(folder, generation, team.size, path)
+    except CondalError:
+        remove(own)
+        raise
+    written = team.gathered((digest, [len(array) for array in shares.arrays]))
+    # From here on the manifest may name the parts, whatever happens: they stay.
+    with team.together():
+        if team.rank == 0:
+            counts = list(zip(*(rows for _, rows in written), strict=True))
+            parts = Parts(
+                generation,
+                tuple(part_digest for part_digest, _ in written),
+                tuple(map(ShardSpec.of, shares.arrays)),
+                tuple(tuple(sum(rows[:r]) for r in range(team.size + 1)) for rows in counts),
+            )
+            try:
+                put(path, {**about, "parts": parts.as_json()}, skeleton, arrays)
+            finally:
+                forget(Path(path))
+
+
+def _require_visible(folder: Path, generation: str, ranks: int, path: str) -> None:
+    """Raise FormatError unless the first rank sees the parts of all ranks."""
+    for rank in range(ranks):
+        if not (folder / f"{generation}.{rank}.rows").is_file():
+            raise FormatError(
+                f"rank 0 does not see what rank {rank} has written beside it: give a folder on a "
+                "disk that all ranks share",
+                path=path,
+            )
+
+
+def forget(manifest: Path) -> None:
+    """Remove the parts that no manifest names; none, if a manifest cannot be read."""
+    named = set()
+    with suppress(OSError, CondalError, ValueError):
+        for place in (manifest, previous(manifest)):
+            if os.path.lexists(place):
+                with opened(place) as file:
+                    about = read_head(CHECKPOINT, file, str(place)).about
+                    named.add(Parts.read(about.get("parts")).generation)
+        for other in manifest.parent.iterdir():
+            if (part := PART_NAME.fullmatch(other.name)) and part[1] not in named:
+                remove(other)
+
+
+def read(
+    team: Team, path: str, rows_of: Callable[[int], tuple[int, int]] | None = None
+) -> Contents:
+    """Read the checkpoint in the folder of the manifest `path` on any number of ranks; each gets
+    its own rows, which `rows_of` returns for the number of all rows; by default `team.range`.
+
+    Where the newest one is absent or damaged for any rank, all read the one before, with a note.
+    """
+    target, faults = Path(path), []
+    for generation, place in enumerate((target, previous(target))):
+        with team.together():
+            own_view = _manifest(place) if team.rank == 0 else _UNKNOWN
+        fault, manifest = team.agreed(own_view)
+        if fault is None:
+            about, skeleton, arrays, parts = manifest
+            wanted = [(rows_of or team.range)(ends[-1]) for ends in parts.ends]
+            with team.together():
+                fault, own = _rows(parts, target.parent, wanted)
+            fault = next((each for each in team.gathered(fault) if each is not None), None)
+        if fault is not None:
+            faults.append(FormatError(fault))
+            continue
+        value = unpack(skeleton, arrays, str(place), Shares(team, own))
+        exists = team.agreed(os.path.lexists(target))
+        note = previous_note(path, exists) if generation else ""
+        return Contents(without_parts(about), value, generation, note)
+    if team.agreed(os.path.lexists(previous(target))):
+        raise both_damaged(*faults)
+    raise faults[0]
+
+
+def _manifest(place: Path) -> tuple[str | None, Any]:
+    """Return what is wrong with a manifest; else its about, skeleton, arrays and parts."""
+    name = str(place)
+    try:
+        if not os.path.lexists(place):
+            raise FormatError("there is no such file; check the path", path=name)
+        with opened(resolve_target(place)) as file:
+            head, arrays = read_file(CHECKPOINT, file, name)
+        try:
+            parts = Parts.read(head.about.get("parts"))
+        except ValueError as error:
+            CHECKPOINT.refuse(str(error), name)
+    except FormatError as error:
+        return _fault(error), None
+    return None, (head.about, head.skeleton, arrays, parts)
+
+
+def _rows(
+    parts: Parts, folder: Path, wanted: list[tuple[int, int]]
+) -> tuple[str | None, list[Any]]:
+    """Return what is wrong with the parts that hold the rows of this rank; else these rows."""
+    try:
+        return None, parts.joined(folder, wanted)
+    except FormatError as error:
+        return _fault(error), []
+
+
+def _fault(error: FormatError) -> str:
+    """Return the text of a fault, unless the previous generation must not be taken instead."""
+    if may_not_fall_back(error):
+        raise error
+    return str(error)

@@ -1,0 +1,1 @@
+"""The commands on ranks: convert, and --distributed of solve and resume."""

@@ -1,0 +1,182 @@
+"""Estimate the memory that a solve needs per rank."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from condal.driver.memory import ENTRY_BYTES as ENTRY
+from condal.driver.memory import IMAGE_VECTORS as IMAGES
+from condal.driver.memory import PROOF_VECTORS as VECTORS
+from condal.driver.memory import PYTHON_BYTES as PYTHON
+from condal.errors import ProblemError
+from condal.linalg.eigen import MAX_LOWEST_BYTES
+from condal.methods.lowrank.method import SWEEP_VECTORS, LowRankCGAL
+from condal.methods.lowrank.rounds import first_rank
+from condal.methods.spheres import program as spheres
+from condal.methods.spheres.method import VECTORS as SPHERE_VECTORS
+from condal.methods.spheres.method import SphereSweeps
+from condal.runtime.memory import Bytes, bytes_of, size
+from condal.storage.sketch import Sketch
+from condal.storage.whole import FLOAT_BYTES as NUMBER
+from condal_mpi.choice import chosen_method, default_rank
+from condal_mpi.lovasz_theta import DistributedTheta
+from condal_mpi.maxcut import DistributedMaxCut
+from condal_mpi.oracle import BASIS_SIZE
+from condal_mpi.phases import DistributedPhaseRetrieval
+
+DATA_COPIES = 4  # of the rows of W, at most: the input, L while it is built, and PETSc's
+MASK_COPIES = 3  # as they were given, as complex numbers, and scaled
+SLOT_NUMBERS = 8  # per slot of sweeps, while they are arranged
+ENGINE_BYTES = 50 * 10**6  # of MPI, PETSc and SLEPc, in addition to Python
+
+DistributedModel: TypeAlias = DistributedMaxCut | DistributedTheta | DistributedPhaseRetrieval
+
+
+def estimate(model: DistributedModel, R: int | None = None, method: Any = None) -> dict[str, int]:
+    """Estimate the largest number of bytes that a rank needs.
+
+    Parameters
+    ----------
+    model : DistributedMaxCut, DistributedTheta or DistributedPhaseRetrieval
+    R : int, optional
+        The rank of the sketch, if there is one.
+    method : Method, optional
+        The method; by default that of `condal_mpi.solve`.
+
+    Returns
+    -------
+    dict
+        An upper bound per part; their sum bounds the peak of the largest rank.
+    """
+    if isinstance(model, DistributedPhaseRetrieval):
+        return phase_bytes(model)
+    team = model.team
+    rows, edges = -(-model.n // team.size), int(team.largest(float(model.block.nnz)))
+    halo = min(edges, model.n - rows) if team.size > 1 else 0
+    problem = model.problem
+    chosen, _ = chosen_method(problem, method, None)
+    if isinstance(chosen, LowRankCGAL):
+        columns = first_rank(problem, model.n, chosen.rank)
+        return low_rank_bytes(rows, edges + rows, columns, halo)
+    if isinstance(chosen, SphereSweeps):
+        columns = spheres.first_rank(model.n, chosen.rank, chosen.aim)
+        return sphere_bytes(rows, edges, columns, halo)
+    R = default_rank(problem) if R is None else R
+    return {**bytes_by_part(rows, edges + rows, R), "halo": halo_bytes(halo)}
+
+
+def low_rank_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, int]:
+    """Return the bytes per part of the low-rank method with a factor of some columns."""
+    parts = bytes_by_part(rows, entries, 1)
+    # Single precision has half the bytes; sweeps hold the halo of all columns. Products copy the
+    # rows to memory of the node, in which each rank counts what it owns.
+    copied = rows + 2 * halo if halo else 0
+    return {
+        **parts,
+        "x": SWEEP_VECTORS * NUMBER * rows * columns,
+        "oracle": MAX_LOWEST_BYTES + VECTORS * NUMBER * rows,
+        "halo": halo_bytes(halo) + NUMBER * copied * columns,
+    }
+
+
+def sphere_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, int]:
+    """Return the bytes per part of sweeps over vectors on spheres of some columns.
+
+    The entries are those of the rows of a graph, two for each edge.
+    """
+    parts = bytes_by_part(rows, entries, 1)
+    # The edges have images and duals, and each entry of a row is a slot of the sweeps.
+    return {
+        **parts,
+        "x": SPHERE_VECTORS * NUMBER * rows * columns,
+        "images and duals": IMAGES * NUMBER * entries,
+        "slots": SLOT_NUMBERS * NUMBER * entries,
+        "halo": halo_bytes(halo) + 2 * NUMBER * halo * columns,
+    }
+
+
+def phase_bytes(model: DistributedPhaseRetrieval) -> dict[str, int]:
+    """Return the bytes per part of phase retrieval: masks of a rank, and all of x."""
+    patterns, side = int(model.A.team.largest(float(model.A.size))), model.A.n
+    return {
+        "x": LowRankCGAL().bytes(model.problem),
+        "data": (MASK_COPIES * 2 + 1) * NUMBER * patterns,
+        "images and duals": IMAGES * NUMBER * patterns,
+        "oracle": MAX_LOWEST_BYTES + VECTORS * NUMBER * side,
+        "proof": VECTORS * NUMBER * side,
+        "Python": PYTHON + ENGINE_BYTES,
+    }
+
+
+def halo_bytes(count: int, *, index: int = 4) -> int:
+    """Return the bytes of a halo: received values, their indices and the send lists."""
+    return 2 * (NUMBER + index) * count
+
+
+def bytes_by_part(rows: int, entries: int, R: int, *, basis: int = BASIS_SIZE) -> dict[str, int]:
+    """Return the bytes per part of a rank with `rows` rows and `entries` entries of C."""
+    return {
+        "x": Sketch.bytes_for(rows, R),
+        "data": DATA_COPIES * ENTRY * entries,
+        "images and duals": IMAGES * NUMBER * rows,
+        "oracle": (basis + VECTORS) * NUMBER * rows,
+        "proof": VECTORS * NUMBER * rows,
+        "Python": PYTHON + ENGINE_BYTES,
+    }
+
+
+def require_memory(
+    model: DistributedModel,
+    R: int | None,
+    max_memory: Bytes,
+    method: Any = None,
+) -> None:
+    """Raise ProblemError on all ranks if one may need more memory than allowed.
+
+    Parameters
+    ----------
+    model : DistributedMaxCut, DistributedTheta or DistributedPhaseRetrieval
+    R : int, optional
+        The rank of the sketch, if there is one.
+    max_memory : int or str
+        The limit per rank, such as ``"4 GB"``.
+    method : Method, optional
+        The method; by default that of `condal_mpi.solve`.
+    """
+    total, limit = sum(estimate(model, R, method).values()), bytes_of(max_memory)
+    if total > limit:
+        raise ProblemError(
+            f"this needs {size(total)} of memory on each of {_ranks(model)} ranks, and "
+            f"max_memory is {size(limit)} per rank: start more ranks, give a smaller R to --method "
+            "cgal, or raise it"
+        )
+
+
+def describe_memory(model: DistributedModel, R: int | None = None, method: Any = None) -> str:
+    """Describe the estimate in one line.
+
+    Parameters
+    ----------
+    model : DistributedMaxCut, DistributedTheta or DistributedPhaseRetrieval
+    R : int, optional
+        The rank of the sketch, if there is one.
+    method : Method, optional
+        The method; by default that of `condal_mpi.solve`.
+
+    Returns
+    -------
+    str
+        The total, and the three largest bytes_by_part.
+    """
+    by_part, ranks = estimate(model, R, method), _ranks(model)
+    total = sum(by_part.values())
+    largest = sorted(by_part.items(), key=lambda item: -item[1])[:3]
+    listed = ", ".join(f"{name} {size(count)}" for name, count in largest)
+    where = f"each of {ranks} ranks" if ranks > 1 else "one rank"
+    return f"memory: at most {size(total)} on {where}; of it {listed}"
+
+
+def _ranks(model: DistributedModel) -> int:
+    """Return the number of ranks that hold a model."""
+    X: Any = model.problem.X
+    return int(X.team.size)

@@ -1,0 +1,211 @@
+"""The domain, the sets and the linear objective of a problem over {x psd : tr x = trace}.
+
+The ranks hold points and images together; each rank has its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from condal.domains.spectral import Spectrahedron
+from condal.linalg.diagonal_scaling import DiagonalScaling
+from condal.linalg.eigen import lowest
+from condal.linalg.gradients import Gradient
+from condal.linalg.lanczos_bounds import from_random_start
+from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.proof import Proof
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.terms import Term
+from condal.maps.cost import Cost
+from condal.sets.boxes import Box, Equal
+from condal.smooth.linear import Linear
+from condal.types import Provable
+from condal_mpi.oracle import Slepc
+from condal_mpi.sharded_array import ShardedArray, normals
+from condal_mpi.team import Team
+
+
+@dataclass(frozen=True)
+class DistributedSpectrahedron(Spectrahedron):
+    """The `Spectrahedron` with SLEPc's oracle.
+
+    Its bound comes from Lanczos with a random start that depends only on the seed.
+    """
+
+    team: Any = None
+
+    @classmethod
+    def of(
+        cls, n: int, trace: float, team: Team, *, at_most: bool = False
+    ) -> DistributedSpectrahedron:
+        """Return the domain with an oracle for n rows of that team."""
+        return cls(n, trace, at_most, Slepc(n, team=team), team)
+
+    def bound(
+        self,
+        v: Gradient,
+        *,
+        slack: float,
+        failure: float,
+        seed: int,
+        enough: float = inf,
+        diagonal: Array | None = None,
+    ) -> Proof:
+        """Return a proved bound on <v, x>, for the x of this diagonal or, if None, for all x."""
+        assert isinstance(v, Symmetric)
+        scaling = None if diagonal is None else DiagonalScaling.of(v, diagonal)
+        v, total = (v, self.trace) if scaling is None else (scaling.scaled, scaling.total)
+        start: Any = normals(self.team, self.n, seed=[seed, self.n])
+        v, order = v.reordered()
+        if order is not None:
+            start = start[order]
+        if self.at_most and enough < inf:
+            enough = min(enough, 0.0)
+        proof = from_random_start(
+            v, start, slack=slack / total, failure=failure, enough=enough / total
+        )
+        if scaling is None:
+            value = min(proof.value, 0.0) if self.at_most else proof.value
+            return Proof(total * value, proof.how, proof.failure)
+        how = f"{proof.how}, scaled by the diagonal"
+        return Proof(scaling.bound(proof.value), how, proof.failure)
+
+    def lowest(
+        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
+    ) -> tuple[Array, Array]:
+        assert isinstance(v, Symmetric)
+        tol = self.team.agreed(tol)
+        return lowest(v, count, tol, beside=beside, start=self.normals(self.n))
+
+    def normals(self, seed: int, columns: int | None = None) -> Any:
+        """Return standard normal numbers for each row of x, whatever the number of ranks."""
+        return normals(self.team, self.n, seed=[seed], columns=columns)
+
+    def release(self) -> None:
+        """Free the vectors of the oracle, on all ranks at once."""
+        if isinstance(self.engine, Slepc):
+            self.engine.release()
+
+    def distance(self, x: Point) -> float:
+        """Return the distance of the weights, scaled by the squared lengths of the columns of U."""
+        assert isinstance(x, LowRank)
+        parts = x.weights * np.einsum("ij,ij->j", x.U, x.U)
+        negative = -float(np.minimum(parts, 0.0).sum())
+        excess = float(np.maximum(parts, 0.0).sum()) - self.trace
+        return negative + (max(excess, 0.0) if self.at_most else abs(excess))
+
+
+@dataclass(frozen=True, eq=False)
+class OnesTerm(Term):
+    """c 1 1', n x n; `ones` are those of this rank."""
+
+    order = 2
+    low_rank = True
+    c: float
+    ones: Any
+    n: int
+
+    @property
+    def team(self) -> Team:
+        """The ranks."""
+        team: Team = self.ones.team
+        return team
+
+    @property
+    def norm(self) -> float:
+        """|c| n."""
+        return abs(self.c) * self.n
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        sums = self.c * v.sum(axis=0)
+        image: Array = self.ones * sums if v.ndim == 1 else self.ones[:, None] * sums
+        return image if out is None else np.add(out, image, out=out)
+
+    def rank_one(self) -> tuple[float, Array]:
+        """Return c and the vector of ones."""
+        return self.c, self.ones
+
+    def add_dense(self, out: Array | None) -> Array:
+        raise TypeError("the rows of this matrix are on many ranks: no array holds it")
+
+    def scaled(self, c: float) -> OnesTerm:
+        return replace(self, c=c * self.c)
+
+    def diagonal(self) -> Array:
+        diagonal: Array = self.c * self.ones
+        return diagonal
+
+    def absolute_product(self, v: Array) -> Array:
+        return replace(self, c=abs(self.c)).add_product(None, v)
+
+    def roundings(self) -> tuple[int, int]:
+        return 1, 2
+
+
+class DistributedEqual(Equal):
+    """K = {b}, where each rank holds its entries of b. It is one piece, which all ranks sum."""
+
+    def __init__(self, b: ShardedArray) -> None:
+        array: Any = b
+        self.b = self.fixed = array
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        return [(slice(0, self.size), self)]
+
+    def scaled(self, rows: Any, c: float) -> DistributedEqual:
+        return DistributedEqual(rows * self.b)
+
+
+class DistributedBox(Box):
+    """K = {z : low <= z <= high}, where each rank holds its bounds; one piece, as above."""
+
+    def __init__(self, low: ShardedArray, high: ShardedArray) -> None:
+        bounds: Any = low, high
+        self.low, self.high = bounds
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        return [(slice(0, self.size), self)]
+
+    def scaled(self, rows: Any, c: float) -> DistributedBox:
+        return DistributedBox(rows * self.low, rows * self.high)
+
+
+class DistributedCost(Cost):
+    """Mx = <C, x>, where C is one term that all ranks hold together."""
+
+    @property
+    def _term(self) -> Any:
+        (term,) = self.C.terms
+        return term
+
+    @cached_property
+    def norm(self) -> float:
+        return float(self._term.norm)
+
+    def as_matrix(self) -> None:
+        """Return None: no rank could hold it."""
+
+    def __call__(self, x: Point) -> Any:
+        return self._term.team.agreed(super().__call__(x))  # the sum of the first rank
+
+    def scaled(self, rows: Any) -> DistributedCost:
+        return DistributedCost(self.C.scaled(float(rows[0])))
+
+
+class DistributedLinear(Linear):
+    """f(x) = <C, x>."""
+
+    @cached_property
+    def M(self) -> DistributedCost:
+        return DistributedCost(self.C)
+
+    def scaled(self, c: float) -> DistributedLinear:
+        return DistributedLinear(self.C.scaled(c))

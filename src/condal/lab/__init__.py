@@ -1,1 +1,0 @@
-"""Measurements: the benchmark against other solvers and the experiments of the paper."""

@@ -156,7 +156,7 @@ def test_import_condal_imports_numpy_and_scipy_alone():
 EXTRAS = {
     "filelock": ("io/container/lock.py",),  # no extra, but imported only where it is used
     "click": ("cli/", "condal_lab/commands/", "condal_mpi/commands/"),
-    "rich": ("cli/", "report/progress.py", "condal_lab/sweeps/progress.py", "condal_mpi/commands/"),
+    "rich": ("cli/", "report/progress.py", "condal_lab/", "condal_mpi/commands/"),
     "jinja2": ("report/",),
     "matplotlib": ("condal_lab/", "report/", "result.py", "problems/answers.py"),
     "pooch": ("condal_lab/experiments/data.py",),
@@ -314,11 +314,11 @@ CALLS = {  # never, whatever it is called by
 PROCESSES = {
     "condal_lab/bench/measure.py": "each peer runs in its own process, started by a list of words",
     "condal_lab/bench/peers/files.py": "peers that are programs, started by a list of words",
-    "condal_lab/sweeps/processes.py": "the workers of sweeps and experiments, which are condal itself",
+    "condal_lab/sweeps/processes.py": "the workers of sweeps and experiments: condal itself",
 }
 PICKLES = {
-    "condal_lab/sweeps/processes.py": "work that goes to workers by pipes, and by a folder of its own that "
-    "nobody else may read, and that is gone afterwards",
+    "condal_lab/sweeps/processes.py": "work that goes to workers by pipes, and by a "
+    "folder of its own that nobody else may read, and that is gone afterwards",
 }
 
 

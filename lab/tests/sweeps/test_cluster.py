@@ -86,6 +86,6 @@ def test_what_cannot_be_reached_is_one_clear_error(tmp_path, monkeypatch):
         condal_lab.sweep(families.cuts, {"seed": [0]}, out=tmp_path, workers=ADDRESS)
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(
-        MissingExtra, match=r"need Dask; install with: pip install 'condal\[dask\]'"
+        MissingExtra, match=r"need Dask; install with: pip install 'condal-lab\[dask\]'"
     ):
         condal_lab.sweep(families.cuts, {"seed": [0]}, out=tmp_path, workers=ADDRESS)

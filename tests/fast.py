@@ -51,4 +51,5 @@ FAST = {
     "test_claims",
     "test_curve",
     "test_project",
+    "test_size",
 }

@@ -32,7 +32,7 @@ def test_the_extra_all_has_every_extra_of_users():
     extras = PROJECT["optional-dependencies"]
     (everything,) = extras["all"]
     listed = re.fullmatch(r"condal\[(.+)\]", everything)[1].split(",")
-    assert set(listed) == set(extras) - {"all", "bench", "distributed"}
+    assert set(listed) == set(extras) - {"all"}
 
 
 def test_the_paper_cites_every_reference_and_no_other():

@@ -217,10 +217,8 @@ def test_arrays_that_all_solves_share_cannot_be_written_to():
 
 
 def test_every_cache_that_outlives_a_solve_is_known():
-    """The arrays of `svec_indices`, `start_vector`, `_triangle` and `_order` are read-only; a
-    sweep's worker is a process of one thread; `engine` holds the modules of MPI; `warm_up` is for
-    benchmarks, and holds nothing; `_pool` holds threads that wait for no other; `_row_type` holds
-    types of MPI."""
+    """The arrays of `svec_indices`, `start_vector`, `_triangle` and `_order` are read-only, and
+    `_pool` holds threads that wait for no other."""
     cached = re.compile(r"@(?:functools\.)?(?:lru_)?cache\b[^\n]*\n(?:@[^\n]*\n)*def (\w+)")
     found = {
         f"{path.relative_to(SOURCE).as_posix()}:{name}"
@@ -230,13 +228,9 @@ def test_every_cache_that_outlives_a_solve_is_known():
     assert found == {
         "certificates/cones.py:_triangle",
         "cvxpy/interior.py:_order",
-        "distributed/engine.py:engine",
-        "distributed/halo.py:_row_type",
-        "lab/bench/conic/through_cvxpy.py:warm_up",
         "linalg/eigen.py:start_vector",
         "linalg/svec.py:svec_indices",
         "linalg/threads.py:_pool",
-        "sweeps/processes.py:_value",
     }
 
 

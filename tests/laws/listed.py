@@ -17,6 +17,13 @@ from laws.spectra import ENGINES, STORAGES
 from method_cases import CASES
 from readers import FORMATS
 
+# The oracle of SketchyCGAL keeps no tolerance, so its estimates obey no law: it has tests of its own
+# in tests/methods/test_methods.py. DualRecovery needs a dual.
+METHODS = [
+    *(case.method for case in CASES.values()),
+    condal_lab.methods.SketchyCGAL(),
+    methods.DualRecovery(),
+]
 # Of each package: a method that its classes have, instances of them, and where these are listed.
 INSTANCES: dict[Any, tuple[str, list[Any], str]] = {
     domains: ("lmo", [case.X for case in DOMAINS], "DOMAINS in tests/laws/domains.py"),
@@ -24,17 +31,14 @@ INSTANCES: dict[Any, tuple[str, list[Any], str]] = {
     nonsmooth: ("prox", [case.h for case in FUNCTIONS], "FUNCTIONS in tests/laws/functions.py"),
     smooth: ("gradient", [case.f for case in SMOOTH], "SMOOTH in tests/laws/smooth.py"),
     maps: ("row_norms", [case.A for case in MAPS], "MAPS in tests/laws/maps.py"),
-    methods: (
-        "iterates",
-        # The oracle of SketchyCGAL keeps no tolerance, so its estimates obey no law: it has tests
-        # of its own in tests/methods/test_methods.py. DualRecovery needs a dual.
-        [
-            *(case.method for case in CASES.values()),
-            condal_lab.methods.SketchyCGAL(),
-            methods.DualRecovery(),
-        ],
-        "CASES in tests/method_cases.py",
-    ),
+    **{
+        module: (
+            "iterates",
+            [each for each in METHODS if type(each).__module__.startswith(module.__name__ + ".")],
+            "CASES in tests/method_cases.py",
+        )
+        for module in (methods, condal_lab.methods)
+    },
     **{
         module: (
             "smallest",

@@ -173,7 +173,7 @@ def test_without_pooch_the_error_says_how_to_get_it(known, tmp_path, monkeypatch
     path = put(tmp_path / "mine", "G7")
     monkeypatch.setitem(sys.modules, "pooch", None)
     assert find("G7", tmp_path / "mine") == path
-    with pytest.raises(ProblemError, match=r"for that, pip install 'condal\[experiments\]'"):
+    with pytest.raises(ProblemError, match="for that, pip install pooch"):
         find("G7")
 
 

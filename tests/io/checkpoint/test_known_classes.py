@@ -14,6 +14,7 @@ import pytest
 from bits import same
 
 import condal
+import condal_lab
 from condal import methods, storage
 from condal.certificates.history import Row
 from condal.io.checkpoint import known
@@ -28,7 +29,7 @@ def classes_of(module) -> set[type]:
     return {
         each
         for each in (getattr(module, name) for name in dir(module))
-        if inspect.isclass(each) and each.__module__.startswith("condal.")
+        if inspect.isclass(each) and each.__module__.startswith(("condal.", "condal_lab."))
     }
 
 
@@ -39,9 +40,10 @@ def unknown(classes: set[type]) -> list[str]:
     )
 
 
-def test_every_public_method_is_known():
-    assert len(classes_of(methods)) > 10
-    assert unknown(classes_of(methods)) == []
+@pytest.mark.parametrize("module", [methods, condal_lab.methods], ids=lambda m: m.__name__)
+def test_every_public_method_is_known(module):
+    assert len(classes_of(module)) > 6
+    assert unknown(classes_of(module)) == []
 
 
 def test_every_rule_is_known():

@@ -17,8 +17,8 @@ from laws.spectra import ENGINES, STORAGES
 from method_cases import CASES
 from readers import FORMATS
 
-# The oracle of SketchyCGAL keeps no tolerance, so its estimates obey no law: it has tests of its own
-# in tests/methods/test_methods.py. DualRecovery needs a dual.
+# The oracle of SketchyCGAL keeps no tolerance, so its estimates obey no law: it has tests of its
+# own in tests/methods/test_methods.py. DualRecovery needs a dual.
 METHODS = [
     *(case.method for case in CASES.values()),
     condal_lab.methods.SketchyCGAL(),

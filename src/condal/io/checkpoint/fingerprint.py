@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from condal.problem import Problem
+from condal.runtime.extras import is_ours
 
 NUMBERS_PER_PIECE = 1 << 21  # copied at a time, where a copy is needed
 MAX_LEVELS = 100
@@ -108,12 +109,12 @@ class _Hashing:
     def _object(self, value: Any, skipped: tuple[str, ...] = ()) -> None:
         """Add the class, and the attributes that are neither caches nor derived."""
         cls = type(value)
-        ours = _is_ours(cls)
+        ours = is_ours(cls)
         self.hidden = self.hidden or not ours
         skipped = (*skipped, *DERIVED.get(cls.__name__, ())) if ours else skipped
         self._tag("object", cls.__qualname__)
         for name in sorted(_attributes(value)):
-            if name.startswith("_") and not (ours or _is_ours(getattr(value, name))):
+            if name.startswith("_") and not (ours or is_ours(getattr(value, name))):
                 continue  # it may be a cache, which may be absent
             if name not in skipped and not isinstance(getattr(cls, name, None), cached_property):
                 self._tag("attribute", name)
@@ -123,7 +124,7 @@ class _Hashing:
     def _function(self, call: Any) -> None:
         """Add the name of a function, and the closure if it is condal's."""
         self._tag("function", _name_of(call))
-        if not _is_ours(call):
+        if not is_ours(call):
             self.hidden = True
             return
         self.add(getattr(call, "__self__", None))
@@ -184,11 +185,6 @@ def _is_object(value: Any) -> bool:
     """Whether a callable is an instance with attributes, not a function."""
     function = hasattr(value, "__code__") or hasattr(value, "__self__")
     return bool(_attributes(value)) and not function
-
-
-def _is_ours(value: Any) -> bool:
-    """Whether a class or a function is condal's."""
-    return str(getattr(value, "__module__", "")).partition(".")[0] == "condal"
 
 
 def _alone(value: Any) -> str:

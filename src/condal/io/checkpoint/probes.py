@@ -17,6 +17,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
+from condal.runtime.extras import is_ours
 from condal.types import LinearMap
 
 PROBE_TOLERANCE = 1e-9  # relative to the larger of two values
@@ -35,7 +36,7 @@ def probes(problem: Problem) -> list[float]:
         lambda: X.diameter,
         lambda: A.norm,
     ]
-    if hasattr(X, "of_user") or type(X).__module__.partition(".")[0] != "condal":
+    if hasattr(X, "of_user") or not is_ours(X):
         evaluations.append(lambda: _across(np.asarray(X.lmo(_direction(f.M)))))
     with np.errstate(all="ignore"):
         return [_number(evaluate) for evaluate in evaluations]

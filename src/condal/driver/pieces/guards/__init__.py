@@ -23,6 +23,7 @@ from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
 from condal.problem import Problem
+from condal.runtime.extras import is_ours
 from condal.sets.separable import Separable
 from condal.types import Domain, LinearMap, Provable, from_user
 
@@ -178,11 +179,9 @@ def _point(X: Domain, x: Any, piece: UserPiece, like: Gradient) -> Point:
 
 
 def _of_condal(value: Any) -> bool:
-    """Return whether a function, or the class of an object, is condal's."""
-    if getattr(value, "of_user", False):  # an adapter of a user-supplied piece
-        return False
-    module = getattr(value, "__module__", "") or ""
-    return module.partition(".")[0] == "condal"
+    """Return whether a function, or the class of an object, is condal's, and no adapter of a
+    user-supplied piece."""
+    return not getattr(value, "of_user", False) and is_ours(value)
 
 
 def _zero(problem: Problem) -> Any:

@@ -84,7 +84,7 @@ from condal.problem import Problem as Problem
 from condal.report.progress import Progress as Progress
 from condal.result import Result as Result
 from condal.result import Status as Status
-from condal.runtime.cancellation import Stopper as Stopper
+from condal.runtime.meter import Stopper as Stopper
 from condal.runtime.version import __version__ as __version__
 from condal.sets import Affine as Affine
 from condal.sets import Ball as Ball

@@ -22,14 +22,8 @@ from condal.errors import PieceError, ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice
 from condal.problems import max_cut
-from condal.runtime.cancellation import (
-    Cancelled,
-    Deadline,
-    check_cancelled,
-    seconds_left,
-    uninterrupted,
-)
 from condal.runtime.memory import available, bytes_of, physical, size
+from condal.runtime.meter import Cancelled, Deadline, check_cancelled, seconds_left, uninterrupted
 from condal.runtime.signals import NOTICE, SignalHandler
 from condal.runtime.time_limit import TimeLimit
 from known import random_graph

@@ -10,7 +10,7 @@ from condal.certificates.certificate import EvaluatedPoint
 from condal.driver.certification import Certifier
 from condal.driver.scaling import normalise
 from condal.problem import problem_of
-from condal.runtime.cancellation import Deadline, Stopper
+from condal.runtime.meter import Deadline, Stopper
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from condal.linalg.proof_plan import (
     plan_factorisation,
 )
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.work import work_done
+from condal.runtime.meter import work_done
 from laws import random_graph, torus
 
 N = 3000

@@ -24,7 +24,7 @@ from condal.linalg.partial_cholesky import partial_cholesky
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
-from condal.runtime.cancellation import Deadline
+from condal.runtime.meter import Deadline
 from laws import (
     ENGINES,
     SPECTRA,

@@ -18,7 +18,7 @@ from condal.linalg.engines import START_NOISE
 from condal.linalg.lanczos import Eigenpair
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.cancellation import Cancelled
+from condal.runtime.meter import Cancelled
 from condal_mpi.engine import engine
 from condal_mpi.sharded_array import ShardedArray, normals
 from condal_mpi.team import Team

@@ -24,8 +24,7 @@ from condal.methods.spheres.method import SphereSweeps
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result
 from condal.runtime.arguments import require_whole, seed_of
-from condal.runtime.cancellation import Stopper
-from condal.runtime.consensus import root_value
+from condal.runtime.meter import Stopper, agreed
 from condal.runtime.time_limit import TimeLimit
 from condal.storage.whole import Factor
 from condal.types import Storage
@@ -103,7 +102,7 @@ def solve(
         asked["checkpoint"] = _path_of(checkpoint)
         team.require_alike()
         team.require_same({**asked, **_sizes(whole)}, "what they were asked to do")
-        seed = root_value(seed_of(seed))
+        seed = agreed(seed_of(seed))
         file, held = (checkpoint, every_seconds), (chosen, None)
         options = {"tol": float(tol), "max_bytes": None}
         writer = new_checkpoint(stack, DistributedCheckpointWriter, *file, whole, held, options)
@@ -167,7 +166,7 @@ def resume(
         team.require_same({**asked, **file, **_sizes(whole)}, "what they were asked to do")
         opened = DistributedCheckpointWriter(Checkpoint.of(checkpoint, every_seconds), whole)
         writer = stack.enter_context(opened)
-        seed = root_value(seed_of(seed))
+        seed = agreed(seed_of(seed))
         run = resumed_run(writer, lambda same: same, stopper, *limits, tol=tol, seed=seed)
         return _run_to_end(run, callback, stack)
 

@@ -17,7 +17,6 @@ import scipy.sparse as sp
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
-from condal.linalg.work import PRODUCT_FLOPS, add_work
 from condal.methods.projection.relaxation import (
     MIN_COLOUR_ENTRIES,
     BlocksByPrecision,
@@ -25,7 +24,7 @@ from condal.methods.projection.relaxation import (
     move_rows,
     row_sizes,
 )
-from condal.runtime.cancellation import check_cancelled, time_is_up
+from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
 from condal_mpi.colouring import colouring
 from condal_mpi.halo import Exchange
 from condal_mpi.node_rows import NodeRows
@@ -95,8 +94,7 @@ class DistributedSweeps:
         memory = threading.local()
         residual = SweepResidual(self.lengths, self.constant, R.team.sums)
         for _ in range(sweeps):
-            check_cancelled()
-            add_work(PRODUCT_FLOPS * self.entries * width)
+            spend(PRODUCT_FLOPS * self.entries * width)
             for colour, blocks in zip(self.colours, self.blocks[dtype], strict=True):
                 for block in blocks:
                     rows, pull = block.rows, block.pull(whole, memory)

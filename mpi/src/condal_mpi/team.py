@@ -15,7 +15,7 @@ import numpy as np
 
 from condal.errors import CondalError, ProblemError
 from condal.linalg.points import Array
-from condal.runtime.consensus import root_values
+from condal.runtime.meter import agreeing
 from condal.runtime.version import versions
 from condal_mpi.engine import engine
 from condal_mpi.shared_memory import why_unshared
@@ -160,7 +160,7 @@ class Team:
         An error that one rank meets alone, while others wait for it, aborts all ranks.
         """
         try:
-            with root_values(self.agreed):
+            with agreeing(self):
                 yield
         except BaseException as error:
             if not self._all_here():

@@ -13,7 +13,7 @@ import numpy as np
 from condal_mpi import Team
 from condal_mpi.oracle import Slepc
 from condal_mpi.sharded_array import ShardedArray
-from condal.runtime.cancellation import Cancelled, Deadline
+from condal.runtime.meter import Cancelled, Deadline
 
 
 class Stopping:

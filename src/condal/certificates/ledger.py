@@ -33,9 +33,8 @@ from condal.linalg.images import zeros_of
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
-from condal.linalg.work import work_done
 from condal.problem import Problem
-from condal.runtime.cancellation import Deadline, is_cancelled
+from condal.runtime.meter import Deadline, is_cancelled, work_done
 from condal.storage.reconstruction import Reconstruction
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from condal.cli.finding import Finding
 from condal.cli.group import Name
 from condal.cli.verify_folder import verify_folder
 from condal.driver.stop import Stop
-from condal.runtime.cancellation import Cancelled, Deadline
+from condal.runtime.meter import Cancelled, Deadline
 from condal.runtime.time_limit import TimeLimit
 
 PROVED, NOT_PROVED = 0, 1

@@ -23,7 +23,7 @@ from condal.problem import problem_of
 from condal.problems.conic import certify
 from condal.problems.conic.solver_answer import as_blocks
 from condal.result import Result, Status
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import check_cancelled
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.types import from_user
 

@@ -17,7 +17,7 @@ from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
 from condal.cli.options import options_to_save
 from condal.report.progress import Progress
 from condal.result import Result, Status
-from condal.runtime.cancellation import Stopper
+from condal.runtime.meter import Stopper
 from condal.runtime.signals import ABORTED, SignalHandler
 from condal.runtime.text import escape_terminal
 from condal.runtime.time_limit import TimeLimit

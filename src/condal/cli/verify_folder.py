@@ -20,7 +20,7 @@ from condal.errors import FormatError, ProblemError
 from condal.io.formats.contents import digest_of
 from condal.io.results.reading import load
 from condal.io.results.record import RECORD, Saved
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import check_cancelled
 from condal.runtime.text import escape_terminal
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 

@@ -25,8 +25,7 @@ from condal.linalg.points import Array, Point
 from condal.methods.state import State
 from condal.problem import Problem
 from condal.result import Status
-from condal.runtime.cancellation import Cancelled
-from condal.runtime.consensus import root_value
+from condal.runtime.meter import Cancelled, agreed
 from condal.storage.reconstruction import reconstructed, reconstruction
 from condal.types import Storage, from_user, to_user, why_unprovable
 
@@ -206,8 +205,8 @@ class Certifier:
 
     def _prove_gap(self, state: State, row: Row, x: Storage) -> bool:
         """Certify the current point, if its own gap is close to the requested one."""
-        failed = root_value(self.ledger.failed_work)
-        if not self.schedule.affords(state.k, failed, root_value(self.method_work)):
+        failed = agreed(self.ledger.failed_work)
+        if not self.schedule.affords(state.k, failed, agreed(self.method_work)):
             return False
         assert self.w is not None
         point, seen, tangent = self._repaired(*self._evaluate(x), self.w)

@@ -18,7 +18,7 @@ from condal.io.checkpoint.packing import pack
 from condal.io.container.atomic import previous, resolve_target
 from condal.io.container.lock import locked
 from condal.problem import Problem
-from condal.runtime.consensus import root_value
+from condal.runtime.meter import agreed
 
 DAMAGED = ".damaged"
 WRITING_SHARE = 0.1  # of the time, at most, is spent on writing
@@ -73,7 +73,7 @@ class CheckpointWriter:
 
     def due(self) -> bool:
         """Return whether it is time to write."""
-        return root_value(time.perf_counter() >= self._next)
+        return agreed(time.perf_counter() >= self._next)
 
     def write(self, value: Any, row: Row) -> None:
         """Write the checkpoint; if that fails, the previous one stays and the solve continues."""

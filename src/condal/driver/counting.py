@@ -8,14 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import check_cancelled, products_done
 from condal.types import Domain, Projectable, Spectral, projects, spectral_parts
 
 
@@ -29,16 +26,6 @@ class Counts:
     longest: float = 0.0  # seconds of one call
 
 
-class _CountedSymmetric(Symmetric):
-    def __init__(self, V: Symmetric, counts: Counts) -> None:
-        super().__init__(V.n, V.terms)
-        self.counts = counts
-
-    def __matmul__(self, v: Array) -> Array:
-        self.counts.matvecs += 1 if v.ndim == 1 else v.shape[1]
-        return super().__matmul__(v)
-
-
 class CountedDomain(Wrapped):
     """X with its oracle calls and their products counted."""
 
@@ -48,17 +35,19 @@ class CountedDomain(Wrapped):
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
         with self._call():
-            return super().lmo(_counted(v, self.counts), tol, guess)
+            return super().lmo(v, tol, guess)
 
     @contextmanager
     def _call(self) -> Iterator[None]:
         """Count one call and its time."""
         check_cancelled()
         self.counts.oracle_calls += 1
-        before, began = time.process_time(), time.perf_counter()
+        before, products = time.process_time(), products_done()
+        began = time.perf_counter()
         try:
             yield
         finally:
+            self.counts.matvecs += products_done() - products
             self.counts.oracle_cpu_seconds += time.process_time() - before
             self.counts.longest = max(self.counts.longest, time.perf_counter() - began)
 
@@ -68,7 +57,7 @@ class _CountedSpectral(CountedDomain, WrappedSpectral):
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:
         with self._call():
-            return super().lowest(_counted(v, self.counts), count, tol, beside=beside)
+            return super().lowest(v, count, tol, beside=beside)
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
         with self._call():
@@ -103,11 +92,3 @@ def _counted_domain(X: Domain, counts: Counts) -> CountedDomain:
     if spectral_parts(X) is not None:
         return _CountedBlocks(X, counts)
     return (_CountedProjectable if projects(X) else CountedDomain)(X, counts)
-
-
-def _counted(v: Gradient, counts: Counts) -> Gradient:
-    if isinstance(v, tuple):
-        return tuple(_counted(part, counts) for part in v)
-    if isinstance(v, Symmetric):
-        return _CountedSymmetric(v, counts)
-    return np.asarray(v)

@@ -19,12 +19,10 @@ from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons
 from condal.errors import PieceError
 from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
 from condal.linalg.points import Array
-from condal.linalg.work import work_done
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import Result, Status
-from condal.runtime.cancellation import Cancelled, Deadline, Stopper
-from condal.runtime.consensus import is_distributed, root_value
+from condal.runtime.meter import Cancelled, Deadline, Stopper, agreed, decides_alone, work_done
 from condal.runtime.signals import SignalHandler
 from condal.runtime.time_limit import TimeLimit
 from condal.storage.choice import automatic, require_fit
@@ -180,7 +178,7 @@ class Run:
         except FloatingPointError as error:
             reasons.error = str(error)
         except KeyboardInterrupt:
-            if signals.aborted or is_distributed():
+            if signals.aborted or not decides_alone():
                 raise
             reasons.interrupted = True
         if not self.reasons.mid_step and self.reasons.error is None and len(record.history):
@@ -195,11 +193,11 @@ class Run:
 
     def _set_deadline(self) -> None:
         """Set when the next iteration ends; the first has no limit, as nothing precedes it."""
-        self.deadline.patient = not len(self.record.history)
         writing = 0.0 if self.writer is None else self.writer.seconds
         finish = self.certifier.point_seconds + writing
         proof, call = self.certifier.ledger.seconds, self.counts.longest
-        self.deadline.until = self.budget.until(proof, call, finish)
+        until = self.budget.until(proof, call, finish)
+        self.deadline.allow(until, patient=not len(self.record.history))
 
     def _advance(self, states: Iterator[State]) -> State | None:
         """Return the next state; None if the method can do no more."""
@@ -244,7 +242,7 @@ class Run:
     def _ask(self, callback: Callback | None) -> None:
         """Stop if the callback asks for it."""
         asked = callback is not None and bool(callback(self.record.history.last))
-        self.reasons.interrupted = root_value(asked)
+        self.reasons.interrupted = agreed(asked)
 
     def _check_state(self) -> None:
         """Try the proofs that are due for the last state, and measure the progress."""

@@ -21,8 +21,8 @@ from condal.methods.registry import method_of
 from condal.problem import JudgesItself, Model, Problem, problem_of
 from condal.result import Result, unbegun
 from condal.runtime.arguments import Seed, seed_of
-from condal.runtime.cancellation import Stopper
 from condal.runtime.memory import Bytes
+from condal.runtime.meter import Stopper
 from condal.runtime.time_limit import TimeLimit
 from condal.storage.choice import require_fit
 from condal.types import Method, Storage

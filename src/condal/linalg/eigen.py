@@ -18,7 +18,7 @@ from condal.linalg.lanczos import Eigenpair, Recurrence
 from condal.linalg.limits import MAX_LOWEST_DENSE_SIDE
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.consensus import root_value
+from condal.runtime.meter import agreed
 
 MAX_LOWEST_STEPS = 1000
 MAX_LOWEST_BYTES = 128 * 2**20
@@ -155,7 +155,7 @@ def lowest(
         ritz_vectors = start[:, None] / np.linalg.norm(start)
     vectors, upper = np.linalg.qr(ritz_vectors)
     vectors = vectors[:, np.abs(np.diagonal(upper)) > 0.1]  # the others repeat earlier ones
-    values, turned = root_value(eigh(vectors.T @ (V @ vectors), check_finite=False))
+    values, turned = agreed(eigh(vectors.T @ (V @ vectors), check_finite=False))
     values[0] = min(values[0], ritz.value)  # the vectors may come from the first steps only
     vectors = vectors @ turned
     if order is not None:

@@ -39,7 +39,7 @@ from condal.linalg.proof_plan import (
 )
 from condal.linalg.proof_plan import plan_factorisation as _plan
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
+from condal.runtime.meter import Cancelled, check_cancelled, seconds_left
 
 FLOPS_PER_SECOND = 2e9  # about
 MAX_PSD_FLOPS = 2e9  # of SuperLU, to check an argument before there is any problem

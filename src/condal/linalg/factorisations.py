@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dpotrf
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.work import DENSE_SPEED, add_work
+from condal.runtime.meter import DENSE_SPEED, spend
 
 
 def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
@@ -25,7 +25,7 @@ def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
     shift_error = UNIT_ROUNDOFF * (np.abs(np.diagonal(shifted)).max() + abs(tau))
     shifted[np.diag_indices(V.n)] -= tau
     trace = float(np.trace(shifted))
-    add_work(V.n**3 / 3 / DENSE_SPEED)
+    spend(V.n**3 / 3 / DENSE_SPEED)
     # The transpose of a symmetric C-ordered array is Fortran-ordered: LAPACK makes no copy.
     factor, failed = dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)
     if failed or not np.all(np.diagonal(factor) > 0):  # LAPACK does not refuse nan

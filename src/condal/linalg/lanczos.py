@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from condal.linalg.blocked import axpy
+from condal.linalg.blocked import BLOCK_LENGTH, axpy
 from condal.linalg.points import Array
-from condal.linalg.sharding import local_rows, with_rows
+from condal.linalg.sharding import with_rows
 from condal.linalg.symmetric import Symmetric
 
 
@@ -73,22 +73,26 @@ class Recurrence:
 
     def grow_to(self, steps: int) -> None:
         """Take steps until there are `steps` of them or the space is invariant."""
-        while self.steps < steps and not self.ended:
-            self._step()
+        for j in range(len(self.alpha), steps):
+            if self.ended:
+                return
+            self._step(j)
 
-    def _step(self) -> None:
-        q, j = self._q, self.steps
+    def _step(self, j: int) -> None:
+        q = self._q
         if j < self._keep:
             if j >= len(self._basis):
                 grown = np.empty((min(2 * len(self._basis), self._keep), q.size))
                 grown[:j] = self._basis[:j]
                 self._basis = grown
-            self._basis[j] = local_rows(q)
+            self._basis[j] = getattr(q, "local", q)  # the rows of this process
         u = self.V @ q
+        # Not in place: an operator may return memory of its own.
+        short, before = q.size <= BLOCK_LENGTH, self._before
         if j:
-            u = axpy(u, self._before, -self.beta[-1])
+            u = u - self.beta[-1] * before if short else axpy(u, before, -self.beta[-1])
         a = float(q @ u)
-        u = axpy(u, q, -a)  # not in place: an operator may return memory of its own
+        u = u - a * q if short else axpy(u, q, -a)
         b = sqrt(u @ u)
         if not isfinite(b):
             raise FloatingPointError("a product with the gradient gave NaN or infinity")

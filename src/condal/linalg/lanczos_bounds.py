@@ -30,8 +30,7 @@ from condal.linalg.lanczos import Recurrence
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.cancellation import Cancelled
-from condal.runtime.consensus import root_value
+from condal.runtime.meter import Cancelled, agreed
 
 MAX_PROOF_STEPS = 20_000  # of Lanczos
 ROUNDED_PART = 0.25  # of c: what rounding leaves of it at least
@@ -90,12 +89,12 @@ def from_random_start(
         if not done and steps >= next_least:
             done = _excess(run, run.ends()[0] - slack, failure) >= 0
             next_least = ceil(SLACK_GROWTH * steps)
-        if root_value(done):
+        if agreed(done):
             break
     value = enough if enough < inf and _excess(run, enough, failure) >= 0 else -inf
     value = max(value, _largest_bound(run, failure))
     how = f"Lanczos from a random start, {run.steps} steps"
-    return Proof(root_value(value), how, failure)
+    return Proof(agreed(value), how, failure)
 
 
 def steps_for(n: int, share: float, failure: float) -> int:

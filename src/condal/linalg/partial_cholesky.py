@@ -23,8 +23,7 @@ from condal.linalg.points import Array, Indices
 from condal.linalg.proof import Proof
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.work import DENSE_SPEED, add_work
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import DENSE_SPEED, spend
 
 MAX_DEGREE_RATIO = 2.0  # to the least degree: rows of a higher one are not eliminated in a round
 DEGREE_ROOM = 2  # more than that
@@ -73,7 +72,6 @@ class PartialCholesky:
         terms, labels = np.zeros(V.n), np.arange(V.n)
         ties, spent = np.random.default_rng(V.n), 0.0
         while side := matrix.shape[0]:
-            check_cancelled()
             pivots = matrix.diagonal()
             if not np.all(pivots > 0):  # nan is not
                 return cls(V, tau, rounds, np.inf, _unit(side, int(np.argmin(pivots))))
@@ -84,14 +82,14 @@ class PartialCholesky:
             rounds.append(done)
             labels = labels[done.kept]
             terms[labels] += np.diff(done.below.indptr)
-            add_work(ROUND_FLOPS * matrix.nnz)
+            spend(ROUND_FLOPS * matrix.nnz)
             spent += ROUND_FLOPS * matrix.nnz
             if spent > MAX_ROUNDS_WORK * max_flops:
                 return None
         flops = side**3 / 3 / DENSE_SPEED
         if flops > max_flops or dense_factor_bytes(side) > MAX_FACTOR_BYTES:
             return None
-        add_work(flops)
+        spend(flops)
         failed = _dense_failure(matrix.toarray()) if side else None
         terms[labels] += np.arange(side)
         off = _rounding(terms, diagonal) + shift_error + V.assembly_error()

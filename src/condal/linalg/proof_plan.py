@@ -12,7 +12,7 @@ from condal.linalg.lanczos import Recurrence
 from condal.linalg.lanczos_bounds import MAX_PROOF_STEPS, steps_for
 from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.work import DENSE_SPEED
+from condal.runtime.meter import DENSE_SPEED
 
 MIN_SPARSE_SIDE = 1000  # below, a dense proof costs less than planning another one
 MAX_OPERATOR_SIDE = 3000  # of an operator that is multiplied out

@@ -21,8 +21,7 @@ from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.sparse_factors import SparseFactors
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import Term
-from condal.linalg.work import PRODUCT_FLOPS, add_work
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import PRODUCT_FLOPS, check_cancelled, spend
 
 INVERSE_STEPS = 8  # that estimate the smallest eigenvalue of D
 PROVED_SHARE = 0.5  # of the estimate: what is proved
@@ -188,7 +187,7 @@ def ordered_solve(factors: SparseFactors) -> Callable[[Array], Array]:
     order, work = factors.order, 2 * PRODUCT_FLOPS * factors.entries
 
     def solve(b: Array) -> Array:
-        add_work(work * (b.size // max(1, len(b))))
+        spend(work * (b.size // max(1, len(b))))
         out = np.empty(b.shape)
         out[order] = factors.solve(b[order])
         return out

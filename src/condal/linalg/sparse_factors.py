@@ -15,7 +15,7 @@ from condal.linalg.points import Array, Indices
 from condal.linalg.proof import Proof
 from condal.linalg.symbolic import elimination
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.work import add_work
+from condal.runtime.meter import spend
 
 MAX_DIRECTIONS = 4  # that start from the negative pivots of one factorisation
 INVERSE_STEPS = 2  # of the Krylov space that improves them
@@ -38,7 +38,7 @@ class SparseFactors:
         """Factorise in the minimum degree order; None if a pivot is exactly 0."""
         matrix = V.to_sparse()
         order, _, flops = elimination(matrix)
-        add_work(flops)
+        spend(flops)
         shifted = sp.csc_matrix(matrix - tau * sp.eye(V.n, format="csc"))
         shift_error = 2 * UNIT_ROUNDOFF * (np.abs(shifted.diagonal()).max() + abs(tau))
         try:

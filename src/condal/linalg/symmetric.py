@@ -30,8 +30,7 @@ from condal.linalg.terms import (
     Term,
     combined,
 )
-from condal.linalg.work import PRODUCT_FLOPS, add_work
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import PRODUCT_FLOPS, spend
 
 MIN_REORDERED_SIDE = 50_000  # a vector of this length no longer fits in the cache
 
@@ -168,8 +167,8 @@ class Symmetric:
         """Return V v for a vector or a block of vectors."""
         if v.size == 0:
             return np.zeros_like(v)
-        check_cancelled()
-        add_work(PRODUCT_FLOPS * self.entries * (v.size // max(1, len(v))))
+        columns = 1 if v.ndim == 1 else v.shape[1]
+        spend(PRODUCT_FLOPS * self.entries * columns, columns)
         out: Array | None = None
         for term in self.terms:
             out = term.add_product(out, v)

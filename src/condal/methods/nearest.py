@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from condal.linalg.points import Array
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import check_cancelled
 from condal.runtime.time_limit import current_limit
 
 MAX_ITERS, MAX_CG_ITERS, MAX_HALVINGS = 50, 200, 20

@@ -1,1 +1,1 @@
-"""The process: arguments, cancellation, signals, ranks, optional imports, text and versions."""
+"""The process: arguments, the meter of work and time, signals, optional imports, text, versions."""

@@ -10,7 +10,7 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from condal.runtime.cancellation import Stopper
+from condal.runtime.meter import Stopper
 
 NOTICE = "stopping; Ctrl-C again aborts"
 ABORTED, TERMINATED = 130, 143

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
-from condal.runtime.consensus import root_value
+from condal.runtime.meter import agreed
 
 MIN_SECONDS = 1e-9  # of a part that begins after the time is up: a limit must be positive
 
@@ -36,7 +36,7 @@ class TimeLimit:
 
     def is_over(self) -> bool:
         """Return whether the time is up; all ranks of a distributed solve agree."""
-        return self.until < inf and root_value(self.left <= 0.0)
+        return self.until < inf and agreed(self.left <= 0.0)
 
     @property
     def max_seconds(self) -> float | None:

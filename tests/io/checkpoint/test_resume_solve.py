@@ -21,7 +21,7 @@ from condal.driver.memory import estimate, in_all
 from condal.errors import FormatError, ProblemError
 from condal.methods.state import State
 from condal.problems import matrix_completion, max_cut, theta
-from condal.runtime.cancellation import Stopper
+from condal.runtime.meter import Stopper
 from known import random_graph
 from method_cases import CASES, new_storage
 
@@ -207,7 +207,7 @@ def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypa
         @property
         def stopped(self) -> bool:
             frame = sys._getframe(1)
-            while frame.f_globals["__name__"] == "condal.runtime.cancellation":  # asks others
+            while frame.f_globals["__name__"] == "condal.runtime.meter":  # asks others
                 frame = frame.f_back
             return frame.f_globals["__name__"] == "condal.methods.interior.method"
 

@@ -22,7 +22,7 @@ from condal.methods.lagrangian import multiplier
 from condal.methods.preconditions import require_linear
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_fraction, require_positive
-from condal.runtime.cancellation import uninterrupted
+from condal.runtime.meter import uninterrupted
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.runtime.cancellation import Cancelled, Deadline
+from condal.runtime.meter import Cancelled, Deadline
 from condal_mpi import max_cut
 from condal_mpi.engine import engine
 from condal_mpi.oracle import Slepc

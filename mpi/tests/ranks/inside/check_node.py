@@ -188,11 +188,11 @@ def test_no_memory_is_left_by_sweeps_nor_by_cancelled_ones(team, W, monkeypatch)
     swept.relaxed(unit_rows(team), sweeps=2, omega=1.5, single=True)
     assert shared_files() == before
 
-    def cancel():
+    def cancel(_):
         more.extend(shared_files() - before)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sweeps, "check_cancelled", cancel)
+    monkeypatch.setattr(sweeps, "spend", cancel)
     with pytest.raises(KeyboardInterrupt):
         swept.relaxed(unit_rows(team), sweeps=2, omega=1.5, single=True)
     assert bool(more) == (team.size > 1)

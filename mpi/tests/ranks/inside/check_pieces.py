@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.cancellation import Cancelled, Deadline, Stopper
+from condal.runtime.meter import Cancelled, Deadline, Stopper
 from condal_mpi.halo import with_halo
 from condal_mpi.maps import DistributedDiagonal
 from condal_mpi.matrix import ShardedRows, ShardedTerm

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.runtime.cancellation import Cancelled, Deadline, Stopper, check_cancelled, seconds_left
-from condal.runtime.consensus import root_value
+from condal.runtime.meter import Cancelled, Deadline, Stopper, agreed, check_cancelled, seconds_left
 from condal_mpi.team import Team
 
 
@@ -81,10 +80,10 @@ def test_more_ranks_than_rows_are_refused(team):
 
 
 def test_all_go_the_way_of_the_first(team):
-    assert root_value(team.rank) == team.rank
+    assert agreed(team.rank) == team.rank
     with team.solving():
-        assert root_value(team.rank) == 0
-    assert root_value(team.rank) == team.rank
+        assert agreed(team.rank) == 0
+    assert agreed(team.rank) == team.rank
 
 
 def test_a_stop_that_the_first_hears_is_heard_by_all_and_no_other(team):

@@ -22,7 +22,7 @@ from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.preconditions import require_spectral, require_unconstrained
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_whole
-from condal.runtime.cancellation import check_cancelled, time_is_up
+from condal.runtime.meter import check_cancelled, time_is_up
 from condal.types import Keeps, Spectral, Storage
 
 if TYPE_CHECKING:

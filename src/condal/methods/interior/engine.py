@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from condal.linalg.points import Array, Indices
 from condal.methods.interior.embedding import Embedded, EmbeddedProgram
 from condal.methods.interior.standard import Cone
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import check_cancelled
 from condal.runtime.time_limit import current_limit
 
 ACCURACY = 1e-9  # of a solution: proofs lose some of it

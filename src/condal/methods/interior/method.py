@@ -26,7 +26,7 @@ from condal.methods.interior.central import Path
 from condal.methods.interior.cost import MAX_STEP_SECONDS, step_seconds
 from condal.methods.preconditions import require_linear
 from condal.methods.state import State, Warm
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import check_cancelled
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:

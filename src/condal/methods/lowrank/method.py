@@ -26,7 +26,7 @@ from condal.methods.lowrank.rounds import LowRankState, Rounds, first_rank
 from condal.methods.preconditions import require_blocks
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive, require_whole
-from condal.runtime.cancellation import check_cancelled, time_is_up
+from condal.runtime.meter import check_cancelled, time_is_up
 from condal.types import Keeps, Storage, spectral_parts
 
 if TYPE_CHECKING:

@@ -31,8 +31,7 @@ from condal.methods.lowrank.lowest_eigenspace import MAX_NEW_NUMBERS, LowestEige
 from condal.methods.lowrank.trust_region import FORCING, first_radius, norm, step
 from condal.methods.projection.relaxation import FIRST_OMEGA, Sweeps, next_omega
 from condal.methods.state import State
-from condal.runtime.cancellation import time_is_up
-from condal.runtime.consensus import root_value
+from condal.runtime.meter import agreed, time_is_up
 
 if TYPE_CHECKING:
     from condal.methods.lowrank.method import LowRankCGAL
@@ -231,7 +230,7 @@ class Rounds:
             return
         image = point.function.layout.product(point.V, refuting)
         point.function.geometry.subtract(image, point.shift, refuting)
-        values, turned = root_value(tuple(np.linalg.eigh(refuting.T @ image)))
+        values, turned = agreed(tuple(np.linalg.eigh(refuting.T @ image)))
         negative = values < 0
         promised = max(-float(values[0]), 0.0) * norm(point.R) ** 2 / scale_of(point)
         grows = promised > SIGNIFICANT * residual_of(point) and self._can_grow()
@@ -338,7 +337,7 @@ def _accuracy(point: FactorPoint, target: float) -> float:
 
 def _cut(R: Array, least: float) -> Array:
     """R in its principal axes, without those below `least` of the largest; R if all count."""
-    values, vectors = root_value(tuple(np.linalg.eigh(R.T @ R)))
+    values, vectors = agreed(tuple(np.linalg.eigh(R.T @ R)))
     large = values > least * values[-1]
     if large.all():
         return R

@@ -14,7 +14,7 @@ import numpy as np
 
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array
-from condal.runtime.cancellation import time_is_up
+from condal.runtime.meter import time_is_up
 
 if TYPE_CHECKING:
     from condal.methods.lowrank.factored import FactoredLagrangian, FactorPoint

@@ -23,8 +23,7 @@ from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import row_entries, split_rows
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.linalg.threads import for_each
-from condal.linalg.work import PRODUCT_FLOPS, add_work
-from condal.runtime.cancellation import check_cancelled, time_is_up
+from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
 
 FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
@@ -151,8 +150,7 @@ class Sweeps:
             residual.pulls[:, rows] = move_rows(unit[rows], pull, omega)
 
         for _ in range(sweeps):
-            check_cancelled()
-            add_work(PRODUCT_FLOPS * self.entries * (whole.size // len(whole)))
+            spend(PRODUCT_FLOPS * self.entries * (whole.size // len(whole)))
             for colour in self.blocks[dtype]:
                 for_each(move, colour, rows=len(whole))
             if residual.after() <= until or time_is_up():

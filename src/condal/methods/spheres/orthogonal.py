@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import check_cancelled
 
 BLOCK_NUMBERS = 2**18  # of the gathered neighbours of some vectors, which stay in the cache
 REFINEMENTS = 3  # of a projection, whose first result is as inexact as an inverse

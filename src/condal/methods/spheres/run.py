@@ -14,7 +14,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.spheres.forms import SphereForm
 from condal.methods.spheres.sweeps import PairSweeps
 from condal.methods.state import State
-from condal.runtime.cancellation import time_is_up
+from condal.runtime.meter import time_is_up
 from condal.types import Spectral
 
 if TYPE_CHECKING:

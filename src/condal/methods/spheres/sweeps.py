@@ -23,10 +23,9 @@ import numpy as np
 
 from condal.linalg.points import Array
 from condal.linalg.threads import for_each
-from condal.linalg.work import PRODUCT_FLOPS, add_work
 from condal.methods.spheres.pairs import Group, Slots
 from condal.methods.spheres.program import VectorProgram
-from condal.runtime.cancellation import check_cancelled, time_is_up
+from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
 
 BLOCK_NUMBERS = 2**18  # of the gathered neighbours of some vectors, which stay in the cache
 LEAST_CURVATURE = 1e-3  # of the linear term, where there is no penalty to bound it by
@@ -98,7 +97,7 @@ class PairSweeps:
         square = radius**2 - dtype.type(program.centre**2)  # |r|^2 = square + 2 centre <e, r>
         centre, penalty = dtype.type(program.centre), dtype.type(rho)
         least = LEAST_CURVATURE * np.abs(linear)
-        add_work(sweeps * PRODUCTS * PRODUCT_FLOPS * neighbours.size * R.shape[1])
+        flops = PRODUCTS * PRODUCT_FLOPS * neighbours.size * R.shape[1]
         colours, memory = self._colours(R), threading.local()
 
         def move(block: Block) -> None:
@@ -116,7 +115,7 @@ class PairSweeps:
             _move(own, gradient, bent + least[rows], centre, radius[rows], omega)
 
         for _ in range(sweeps):
-            check_cancelled()
+            spend(flops)
             for colour, blocks in enumerate(colours):
                 for_each(move, blocks, rows=len(R))
                 self.slots.fetch(colour, R)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from condal.linalg.points import Array
 from condal.methods.surface.rows import SurfaceRows
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.meter import check_cancelled
 
 MAX_STEPS = 600  # of conjugate gradients
 SLOW_STEPS = 200  # of one solution: J J' is then ill-conditioned

@@ -19,7 +19,7 @@ from condal.methods.surface.oracle import SlackSpectrum, regularised
 from condal.methods.surface.rank_policy import RankPolicy
 from condal.methods.surface.relaxation import Relaxation
 from condal.methods.surface.rows import point_of_factor
-from condal.runtime.cancellation import Cancelled, check_cancelled, impatient
+from condal.runtime.meter import Cancelled, check_cancelled, impatient
 from condal.types import Spectral
 
 if TYPE_CHECKING:

@@ -167,9 +167,13 @@ lock:
 	$(COMPILE) --upgrade --extra all --group dev --output-file $(LOCK)
 	$(COMPILE) --extra cli --constraint $(LOCK) --no-annotate --output-file $(DEMO_LOCK)
 
-# What is installed for development: as the lock says, of licences that are allowed, none withdrawn.
+# Known vulnerabilities of what is locked, by a service on the network. `make test` compares the lock
+# with pyproject.toml and with what is installed, and checks licences.
 audit: .venv/installed
-	$(BIN)/python -m audit
+	$(BIN)/python -m pip check
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python $(PIP) pip-audit
+	.venv-lock/bin/pip-audit --disable-pip --require-hashes --requirement $(LOCK)
 
 .venv-oldest/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest

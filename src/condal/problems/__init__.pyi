@@ -64,7 +64,3 @@ from condal.problems.tomography import state_tomography as state_tomography
 from condal.problems.trace_norm import Coefficients as Coefficients
 from condal.problems.trace_norm import TraceRegression as TraceRegression
 from condal.problems.trace_norm import trace_regression as trace_regression
-
-# Deprecated spellings.
-GeneralizedEigenvector = GeneralisedEigenvector
-generalized_eigenvector = generalised_eigenvector

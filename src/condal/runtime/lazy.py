@@ -1,15 +1,14 @@
 """Imports: public names on first use (PEP 562), and no search for garbage while modules load.
 
-The stub `__init__.pyi` beside a package's `__init__.py` lists the public names as explicit imports,
-and deprecated names as assignments `old = new`. Type checkers read the stub itself; at run time
-`attach_stub` reads it to find where a name lives, when the package is first asked for one.
+The stub `__init__.pyi` beside a package's `__init__.py` lists the public names as explicit imports.
+Type checkers read the stub itself; at run time `attach_stub` reads it to find where a name lives,
+when the package is first asked for one. American spellings of the names work, too.
 """
 
 from __future__ import annotations
 
 import gc
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -23,20 +22,17 @@ from condal.runtime.text import did_you_mean
 def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of the package with this `__init__.py`.
 
-    `__getattr__` also gives `__all__`. A deprecated name warns and returns the object of its new
-    name; `dir` does not list it.
+    `__getattr__` also gives `__all__`.
     """
     read_stub = cache(partial(_read_stub, Path(file).with_suffix(".pyi")))
 
     def __getattr__(name: str) -> Any:
-        homes, renamed = read_stub()
+        homes = read_stub()
         if name == "__all__":
             return sorted(homes)
-        if name in renamed:
-            new = renamed[name]
-            message = f"{package}.{name} is deprecated: use {package}.{new}"
-            warnings.warn(message, DeprecationWarning, stacklevel=2)
-            return getattr(sys.modules[package], new)
+        british = name.replace("ization", "isation").replace("ized", "ised")
+        if british != name and british in homes:
+            return getattr(sys.modules[package], british)
         if name not in homes:
             hint = (
                 "" if name.startswith("_") else did_you_mean(name, _with_subpackages(homes, file))
@@ -55,31 +51,21 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
         return value
 
     def __dir__() -> list[str]:
-        return sorted(read_stub()[0])
+        return sorted(read_stub())
 
     return __getattr__, __dir__
 
 
-def _read_stub(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the module that each name of a stub is imported from, and the new name of each
-    deprecated name."""
+def _read_stub(path: Path) -> dict[str, str]:
+    """Return the module that each name of a stub is imported from."""
     import ast
 
-    stub = ast.parse(path.read_text(encoding="utf-8")).body
-    homes = {
+    return {
         alias.name: node.module
-        for node in stub
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ImportFrom) and node.module is not None
         for alias in node.names
     }
-    renamed = {
-        target.id: node.value.id
-        for node in stub
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    return homes, renamed
 
 
 def _with_subpackages(homes: dict[str, str], file: str) -> Iterator[str]:
@@ -87,7 +73,7 @@ def _with_subpackages(homes: dict[str, str], file: str) -> Iterator[str]:
     yield from homes
     for stub in sorted(Path(file).parent.glob("*/__init__.pyi")):
         if stub.parent.name in homes:
-            yield from (f"{stub.parent.name}.{name}" for name in _read_stub(stub)[0])
+            yield from (f"{stub.parent.name}.{name}" for name in _read_stub(stub))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 from pages import ROOT
 
 PACKAGES = sorted(
-    "condal" if page.stem == "condal" else f"condal.{page.stem}"
+    page.stem if page.stem.startswith("condal") else f"condal.{page.stem}"
     for page in (ROOT / "docs" / "api").glob("*.md")
     if page.stem != "index"
 )

@@ -88,6 +88,7 @@ def sweep(
 
     Examples
     --------
+    >>> from condal_lab import sweep
     >>> import condal, numpy as np, tempfile
     >>> def family(radius):
     ...     return condal.problems.l1_regression(np.eye(3), np.ones(3), radius=radius)

@@ -12,29 +12,29 @@ from locations import ROOT
 
 PACKAGES = {"lab/src/condal_lab": "condal_lab", "mpi/src/condal_mpi": "condal_mpi"}
 TESTS = ("tests", "lab/tests", "mpi/tests")
-MODULES = 482  # of condal
+MODULES = 480  # of condal
 LINES = {
-    "condal/certificates": 4_183,
+    "condal/certificates": 4_182,
     "condal/cli": 4_372,
     "condal/cvxpy": 3_660,
     "condal/domains": 2_219,
-    "condal/driver": 3_380,
-    "condal/io": 8_146,
-    "condal/linalg": 5_106,
+    "condal/driver": 3_357,
+    "condal/io": 8_143,
+    "condal/linalg": 5_081,
     "condal/maps": 2_688,
-    "condal/methods": 11_707,
+    "condal/methods": 11_703,
     "condal/nonsmooth": 775,
     "condal/problems": 11_797,
     "condal/report": 1_871,
-    "condal/runtime": 994,
+    "condal/runtime": 1_039,
     "condal/sets": 911,
     "condal/sklearn": 927,
     "condal/smooth": 817,
     "condal/storage": 832,
     "condal/top": 1_322,
-    "condal_lab": 17_136,
-    "condal_mpi": 6_746,
-    "tests": 68_058,
+    "condal_lab": 17_190,
+    "condal_mpi": 6_743,
+    "tests": 68_019,
 }
 
 

@@ -29,7 +29,7 @@ BY_NAME = (
     "cost_model",
     "crossover",
     "large",
-    "modules_visited",
+    "walk",
     "partition",
     "quotes",
     "ranks",

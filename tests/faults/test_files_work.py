@@ -53,7 +53,6 @@ LONG = {
     ),
 }
 EXCEPT = {
-    "rutherford-boeing",  # its fields are of fixed width
     "sdpa result",  # it has no lines
     "sdplr factors",  # its blocks have no lines
 }

@@ -29,7 +29,6 @@ from cell import (
 
 from readers.contents import (
     BANNER,
-    BOEING,
     EDGES,
     FACTORS,
     G2O,
@@ -134,29 +133,6 @@ TEXT: dict[str, dict[str, Cell]] = {
         COUNT: NO_HEADER,
         HUGE: NO_HEADER,
         **_columns(EDGES, b"-15", 2, column=3),
-    },
-    "rutherford-boeing": {
-        TRAILING: Refused(BOEING + b"EOF\n", "2 values, but 'EOF' follows them; correct", 8),
-        BANNED: Refused(BOEING.replace(b"rsa", b"rua"), "must be one of rsa.*got 'rua'; other", 3),
-        ZERO: Refused(BOEING.replace(b"  2  3\n", b"  0  3\n"), "got row 0 in column 1; wanted", 6),
-        LOWER: Refused(
-            BOEING.replace(b"  2  3\n", b"  2  1\n"), "got row 1 in column 2; wanted the lower", 6
-        ),
-        OFF: NO_BLOCKS,
-        TWICE: Refused(
-            BOEING.replace(b"  1  2  3  3\n  2  3", b"  1  3  3  3\n  2  2"), "each once in a", 6
-        ),
-        COUNT: Refused(
-            BOEING.replace(b"2             0", b"3             0"), "says 3 row indices.*are 2", 6
-        ),
-        HUGE: Refused(
-            BOEING.replace(b"3             3", MILLION_MILLION + b" " + MILLION_MILLION),
-            "more than the 1000000000 that can be read",
-            3,
-        ),
-        OVERFLOW: Refused(BOEING.replace(b"-15.00D+00", b"     1e999"), "finite.*'1e999'; cor", 7),
-        NAN: Refused(BOEING.replace(b"-15.00D+00", b"       nan"), "finite.*got 'nan'; correct", 7),
-        FORTRAN: Read(BOEING, BOEING.replace(b"D+00", b"E+00")),
     },
     "sdpa": {
         TRAILING: Refused(SDPA + b"the end\n", "5 columns, got 2: 'the end'", 10),

@@ -15,7 +15,6 @@ from condal.io import formats
 from condal.io.formats.sdpa_solution import read_factors, read_result, read_solution, write_solution
 from readers import holding, results, shards
 from readers.contents import (
-    BOEING,
     EDGES,
     FACTORS,
     G2O,
@@ -130,13 +129,6 @@ GRAPHS = [
         CUT,
         write=_write_edges,
         same=lambda one, other: holding.same_graph(one.W, other.W),
-    ),
-    _graph(
-        "rutherford-boeing",
-        ".rb",
-        formats.read_rutherford_boeing,
-        (BOEING, BOEING[: BOEING.index(b"  2.00E")].replace(b"rsa", b"psa")),
-        _before(BOEING, b"-1"),
     ),
     _graph(
         "sparse array",

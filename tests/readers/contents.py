@@ -15,14 +15,6 @@ BANNER = b"%%MatrixMarket matrix coordinate real symmetric\n"
 MARKET = BANNER + b"3 3 2\n2 1 2\n3 2 -15\n"
 METIS = b"3 2 1\n2 2\n1 2 3 -15\n2 -15\n"
 EDGES = b"1 2 2\n2 3 -15\n"
-BOEING = b"""three vertices, two edges                                               key
-             3             1             1             1
-rsa                        3             3             2             0
-(8I3)           (8I3)           (3E10.2)
-  1  2  3  3
-  2  3
-  2.00E+00-15.00D+00
-"""
 SDPA = b"2\n2\n2 -2\n1 2\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n2 2 1 1 1\n2 2 2 2 25\n"
 SIZES = (2, -1)  # of the blocks of the next two
 SOLUTION = b"0.5 -1\n1 1 1 1 1\n2 1 1 1 1\n2 1 1 2 -0.25\n2 1 2 2 2\n2 2 1 1 0.125\n"

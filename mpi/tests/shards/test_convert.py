@@ -26,15 +26,7 @@ from cell import NoSuchThing
 from cells import CELLS
 
 BY_NAME = {form.name: form for form in FORMATS}
-NAMES = [
-    "rudy",
-    "matrix market",
-    "metis",
-    "edge list",
-    "sparse array",
-    "dense array",
-    "rutherford-boeing",
-]
+NAMES = ["rudy", "matrix market", "metis", "edge list", "sparse array", "dense array"]
 SHORT = 16  # bytes of a piece of text: most files have several
 
 

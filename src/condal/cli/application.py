@@ -27,7 +27,7 @@ ANSWER_SHARE = 0.1  # of it, at least, for the answer after the solve
 NO_ANSWER = ("answer", "none: interrupted while the result was rounded")
 
 GRAPH = """\
-    FILE is a graph: rudy (Gset), Matrix Market (.mtx), Rutherford-Boeing (.rb),
+    FILE is a graph: rudy (Gset), Matrix Market (.mtx),
     METIS (.graph), an edge list (.edges, .csv, .tsv: two integer labels per
     line and an optional weight; the vertices are the labels in increasing
     order), each optionally compressed with gzip or xz, or a matrix that SciPy

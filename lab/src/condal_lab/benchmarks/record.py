@@ -13,6 +13,7 @@ import scipy
 import scipy.sparse as sp
 
 import condal
+from condal_lab.experiments.instances import read_gd97b
 
 ROOT = Path(__file__).resolve().parents[4]  # of the clone
 RESULTS = ROOT / "lab" / "results"
@@ -69,7 +70,7 @@ def instances() -> dict[str, Any]:
     return {
         "G1": condal.read_graph(DATA / "gset" / "G1.txt.xz"),
         "G40": condal.read_graph(DATA / "gset" / "G40.txt.xz"),
-        "GD97_b": condal.read_graph(DATA / "gd97b" / "GD97_b.rb"),
+        "GD97_b": read_gd97b(DATA / "gd97b" / "GD97_b.rb"),
         "torus 50x40": torus_50_40,
     }
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.io import loadmat
 from scipy.linalg import eigh
 
@@ -47,7 +49,16 @@ class Instance:
 
 def gd97b(data: PathLike | None = None) -> Instance:
     """Max-cut of GD97_b with its weights: 47 vertices, 132 edges."""
-    return _cut("gd97b", "GD97_b", read_graph(find("GD97_b", data)), ("GD97_b",))
+    return _cut("gd97b", "GD97_b", read_gd97b(find("GD97_b", data)), ("GD97_b",))
+
+
+def read_gd97b(path: PathLike) -> sp.csr_array:
+    """Read the file of GD97_b, which is in the Rutherford-Boeing format: four lines of header, then
+    the pointers, rows and values of the lower triangle, by columns."""
+    words = " ".join(Path(path).read_text().splitlines()[4:]).split()
+    pointers, rows = (np.array(part, dtype=int) - 1 for part in (words[:48], words[48:180]))
+    lower = sp.csc_array((np.array(words[180:], dtype=float), rows, pointers), shape=(47, 47))
+    return sp.csr_array(lower + sp.tril(lower, -1).T)
 
 
 def gset(name: str, data: PathLike | None = None) -> Instance:

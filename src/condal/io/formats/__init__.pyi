@@ -20,7 +20,6 @@ from condal.io.formats.ratings import Ratings as Ratings
 from condal.io.formats.ratings import read_ratings as read_ratings
 from condal.io.formats.rudy import read_rudy as read_rudy
 from condal.io.formats.rudy import write_rudy as write_rudy
-from condal.io.formats.rutherford_boeing import read_rutherford_boeing as read_rutherford_boeing
 from condal.io.formats.sdpa import SdpaProblem as SdpaProblem
 from condal.io.formats.sdpa import read_sdpa as read_sdpa
 from condal.io.formats.sdpa import write_sdpa as write_sdpa

@@ -19,10 +19,10 @@ EDGE_LIST_SUFFIXES = (".edges", ".edgelist", ".el", ".csv", ".tsv")
 def read_graph(path: PathLike) -> sparse.csr_array:
     """Read the adjacency matrix of a graph from a file of any known format.
 
-    The formats are Matrix Market (a banner, or .mtx), Rutherford-Boeing (.rb), METIS (.graph,
-    .metis), edge lists (.edges, .edgelist, .el, .csv, .tsv, or a first line with #) and matrices
-    that SciPy (.npz) or NumPy (.npy) saved. Any other file is read as rudy. A folder holds the
-    shards that `condal convert` makes.
+    The formats are Matrix Market (a banner, or .mtx), METIS (.graph, .metis), edge lists (.edges,
+    .edgelist, .el, .csv, .tsv, or a first line with #) and matrices that SciPy (.npz) or NumPy
+    (.npy) saved. Any other file is read as rudy. A folder holds the shards that `condal convert`
+    makes.
 
     Parameters
     ----------
@@ -82,10 +82,6 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
 
         edges = read_edge_list(text)
         return edges.W, edges.labels
-    if kind == "rutherford-boeing":
-        from condal.io.formats.rutherford_boeing import read_rutherford_boeing
-
-        return _numbered(read_rutherford_boeing(text))
     if kind == "metis":
         from condal.io.formats.metis import read_metis
 
@@ -108,8 +104,6 @@ def text_format(text: Text) -> str:
         )
     if is_matrix_market(text):
         return "matrix market"
-    if ".rb" in suffixes:
-        return "rutherford-boeing"
     if ".graph" in suffixes or ".metis" in suffixes:
         return "metis"
     named = any(suffix in EDGE_LIST_SUFFIXES for suffix in suffixes)

@@ -25,42 +25,41 @@ frontiers = {}
 for cost in (0.0, 0.02):
     allocations = []
     for aversion in np.logspace(-0.5, 2.0, 9):
-        model = condal.problems.portfolio(
-            expected,
-            F=F,
-            d=d,
-            aversion=aversion,
-            exposures=exposures,
-            high=0.25,
-            holdings=today,
-            cost=cost,
+        problem = condal.Problem.of(
+            f=condal.FactoredQuadratic(F, d, -expected / aversion, aversion),
+            X=condal.Simplex(assets),
+            A=condal.Matrix(exposures),
+            K=condal.Box(np.full(sectors, -np.inf), np.full(sectors, 0.25)),
+            g=condal.AbsoluteLoss(today, cost) if cost else None,
+            name="portfolio",
         )
-        result = condal.solve(model, tol=1e-3)
+        result = condal.solve(problem, tol=1e-3)
         assert result.status is condal.Status.SOLVED
-        allocations.append(model.allocation(result))
+        allocations.append(result.x)
     print(result)
-    print(allocations[-1])
-    frontiers[cost] = allocations
+    frontiers[cost] = np.array(allocations)
 
+
+def risk_of(x):
+    return np.sqrt(np.sum((x @ F.T) ** 2, axis=-1) + x**2 @ d)
+
+
+turnover = {cost: np.abs(x - today).sum(axis=1).mean() for cost, x in frontiers.items()}
 for allocations in frontiers.values():
-    risks = [allocation.risk for allocation in allocations]
-    assert risks == sorted(risks, reverse=True)
-    assert max(allocation.exposures.max() for allocation in allocations) < 0.251
-turnover = {
-    cost: np.mean([a.turnover for a in allocations]) for cost, allocations in frontiers.items()
-}
+    assert np.all(np.diff(risk_of(allocations)) < 0)
+    assert np.max(allocations @ exposures.T) < 0.251
 assert turnover[0.02] < turnover[0.0]
 
 figure = Figure(figsize=(9.5, 4.2), layout="constrained")
 curve, bars = figure.subplots(1, 2)
 for (cost, allocations), colour in zip(frontiers.items(), ("#0072B2", "#D55E00"), strict=True):
     name = f"trading costs {100 * cost:.0f}%: turnover {turnover[cost]:.2f}"
-    risk, gain = [100 * a.risk for a in allocations], [100 * a.expected for a in allocations]
-    curve.plot(risk, gain, "o-", color=colour, label=name)
+    curve.plot(
+        100 * risk_of(allocations), 100 * allocations @ expected, "o-", color=colour, label=name
+    )
     shift = -0.2 if cost == 0.0 else 0.2
-    bars.bar(np.arange(sectors) + shift, 100 * allocations[0].exposures, 0.4, color=colour)
-variance = np.square(F @ today).sum() + d @ np.square(today)
-curve.plot(100 * np.sqrt(variance), 100 * expected @ today, "k*", ms=12, label="held today")
+    bars.bar(np.arange(sectors) + shift, 100 * exposures @ allocations[0], 0.4, color=colour)
+curve.plot(100 * risk_of(today), 100 * expected @ today, "k*", ms=12, label="held today")
 curve.set(title="the efficient frontier", xlabel="risk [%]", ylabel="expected return [%]")
 curve.legend()
 bars.axhline(25.0, color="0.4", ls="--", lw=1)

@@ -186,29 +186,9 @@ MODELS = {
         lambda counts: problems.state_tomography(counts, ["X", "Y", "Z"]),
         {"counts": np.arange(1.0, 7.0).reshape(3, 2)},
     ),
-    "portfolio": Builder(
-        lambda expected, Q, exposures, low, high, holdings: problems.portfolio(
-            expected, Q=Q, exposures=exposures, low=low, high=high, holdings=holdings, cost=0.1
-        ),
-        {
-            "expected": b[:N],
-            "Q": C,
-            "exposures": TALL[:1],
-            "holdings": np.full(N, 0.25),
-        },
-        {"low": np.full(1, -9.0), "high": np.full(1, 9.0)},
-    ),
-    "portfolio of factors": Builder(
-        lambda expected, F, d: problems.portfolio(expected, F=F, d=d),
-        {"expected": b[:N], "F": TALL[:2], "d": b[:N]},
-    ),
     "quadratic_assignment": Builder(
         lambda A, B: problems.quadratic_assignment(A, B, nonnegative="costs"),
         {"A": GRAPH[:3, :3], "B": np.abs(np.subtract.outer(np.arange(3.0), np.arange(3)))},
-    ),
-    "graph_matching": Builder(problems.graph_matching, {"A": GRAPH[:3, :3], "B": GRAPH[1:4, 1:4]}),
-    "l1_regression": Builder(
-        lambda M, b: problems.l1_regression(M, b, radius=2.0), {"M": TALL, "b": b}
     ),
     "trace_regression": Builder(
         lambda a, Y: problems.trace_regression(a, Y, radius=2.0),

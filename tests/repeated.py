@@ -112,11 +112,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "generalised_eigenvector": lambda: problems.generalised_eigenvector(
         _symmetric(12), _symmetric(12, 1) + 12 * np.eye(12), 1.0
     ),
-    "graph_matching": lambda: problems.graph_matching(_symmetric(5), _symmetric(5, 1)),
     "k_means": lambda: problems.k_means(_rng().standard_normal((12, 2)), 3),
-    "l1_regression": lambda: problems.l1_regression(
-        _rng().standard_normal((20, 6)), _rng(1).standard_normal(20), radius=1.0
-    ),
     "map_inference": lambda: problems.map_inference(
         _rng().random((4, 3)), [(0, 1), (1, 2), (2, 3), (3, 0)], _rng(1).random((3, 3))
     ),
@@ -124,13 +120,6 @@ MODELS: dict[str, Callable[[], Any]] = {
     "max_cut": lambda: problems.max_cut(torus(5, 8)),
     "max_k_cut": lambda: problems.max_k_cut(_graph(), 3),
     "phase_retrieval": _phases,
-    "portfolio": lambda: problems.portfolio(
-        _rng().random(8),
-        F=_rng(1).standard_normal((3, 8)),
-        d=_rng(2).random(8),
-        cost=0.01,
-        holdings=np.full(8, 0.125),
-    ),
     "quadratic_assignment": lambda: problems.quadratic_assignment(_symmetric(3), _symmetric(3, 1)),
     "sign_synchronisation": lambda: problems.sign_synchronisation(torus(4, 5)),
     "sparse_pca": lambda: problems.sparse_pca(data=_rng().standard_normal((30, 6)), rho=0.1),

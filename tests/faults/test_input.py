@@ -146,12 +146,8 @@ def test_nan_bounds_are_refused(name, arg):
             lambda: condal.Polytope(low=[0.0, 2.0], high=[1.0, 1.0]),
             r"the Polytope is empty: low\[1\] = 2 is above high\[1\] = 1",
         ),
-        (
-            lambda: condal.problems.portfolio([1.0], Q=[[1.0]], exposures=[[1.0]], low=[2], high=1),
-            r"low\[0\] = 2 is above high\[0\] = 1",
-        ),
     ],
-    ids=["Box", "Polytope", "portfolio"],
+    ids=["Box", "Polytope"],
 )
 def test_l_above_u_is_refused(make, text):
     refused(make, text)

@@ -46,10 +46,6 @@ HUGE = {
         lambda: problems.quadratic_assignment(np.eye(300), np.eye(300)).problem,
         "190 GB",
     ),
-    "a matching of 60000 vertices": (
-        lambda: problems.graph_matching(empty(60_000), empty(60_000)).problem,
-        "230 GB",
-    ),
 }
 
 

@@ -16,8 +16,7 @@ from truth.case import Case
 from truth.constraints import Box
 from truth.costs import linear
 from truth.images import Image
-from truth.models import UNIT, squares
-from truth.polyhedra import Birkhoff
+from truth.models import UNIT
 from truth.spaces import numbers
 from truth.templates import Template
 
@@ -57,19 +56,6 @@ def map_inference(seed: int) -> Case:
     return template.case("map", UNIT, kind=f"{nodes}", model=model, upper=upper, margin=0.0)
 
 
-def matching(seed: int) -> Case:
-    rng = np.random.default_rng([seed, 19])
-    n = int(rng.integers(1, 5))
-    A, B = numbers(rng, (2, n, n), bool(rng.integers(2)))
-    F = np.kron(A, np.eye(n)) - np.kron(np.eye(n), B.T)
-    orders = [np.eye(n)[list(p)] for p in permutations(range(n))]
-    best = min(float(np.sum((A @ P - P @ B) ** 2)) for P in orders)
-    upper = best + LOST * float(np.sum(A**2) + np.sum(B**2))
-    template, model = Template(Birkhoff(n), squares(F, np.zeros(n * n), 2.0)), None
-    model = problems.graph_matching(A, B)
-    return template.case("matching", UNIT, kind=f"{n}", model=model, upper=upper, margin=0.0)
-
-
 def qap(seed: int) -> Case:
     """The formulation of de Klerk and Sotirov (2010), without facial reduction."""
     rng = np.random.default_rng([seed, 20])
@@ -103,6 +89,5 @@ def qap(seed: int) -> Case:
 
 DISCRETE: dict[str, Callable[[int], Case]] = {
     "map": map_inference,
-    "matching": matching,
     "qap": qap,
 }

@@ -10,14 +10,13 @@ import numpy as np
 from scipy.linalg import eigh
 
 from condal import problems
-from truth import flats
 from truth.applications import LOST
 from truth.case import Case
 from truth.constraints import Box
 from truth.costs import Cost, linear
 from truth.images import Image
 from truth.regions import Nuclear, Region, Spectral
-from truth.spaces import Hermitian, Symmetric, numbers
+from truth.spaces import Hermitian, Symmetric
 from truth.templates import Scale, Template
 from truth.terms import Term
 
@@ -153,54 +152,6 @@ def relative_poses(seed: int) -> Case:
     return template.case("relative-poses", UNIT, kind=kind, model=model, margin=0.0)
 
 
-def portfolio(seed: int) -> Case:
-    rng = np.random.default_rng([seed, 14])
-    n, k = int(rng.integers(1, 8)), int(rng.integers(1, 4))
-    F, d, r = rng.standard_normal((k, n)), rng.random(n), rng.standard_normal(n)
-    aversion, region = float(rng.choice([0.1, 1.0, 10.0])), flats.Simplex(n, 1.0)
-    more: dict[str, Any] = {"aversion": aversion}
-    more |= {"F": F, "d": d} if rng.integers(2) else {"Q": F.T @ F + np.diag(d)}
-    A, K, B, g = None, None, None, None
-    if rng.integers(2):
-        S = numbers(rng, (int(rng.integers(1, 3)), n), True)
-        low, high = S @ region.member(rng) - rng.random(len(S)), np.full(len(S), np.inf)
-        A, K = Image(S), Box(low, high)
-        more |= {"exposures": S, "low": low}
-    if rng.integers(2):
-        held, cost = rng.dirichlet(np.ones(n)), float(rng.choice([0.01, 1.0]))
-        B, g = Image(np.eye(n)), absolute(held, cost)
-        more |= {"holdings": held, "cost": cost}
-    half = 0.5 * aversion
-    f = Cost(
-        "risk",
-        lambda c, s: None,
-        lambda z: half * float(np.sum((F @ z) ** 2) + d @ z**2) - float(r @ z),
-        lambda x: (
-            half * (cp.sum_squares(F @ x) + cp.sum_squares(cp.multiply(np.sqrt(d), x))) - r @ x
-        ),
-    )
-    model = problems.portfolio(r, **more)
-    return Template(region, f, A, K, B, g).case("portfolio", UNIT, kind="risk", model=model)
-
-
-def regression(seed: int) -> Case:
-    rng = np.random.default_rng([seed, 15])
-    p, n, zero_sum = int(rng.integers(1, 9)), int(rng.integers(1, 7)), bool(rng.integers(2))
-    M, b, radius = (
-        rng.standard_normal((p, n)),
-        rng.standard_normal(p),
-        float(rng.choice([0.1, 3.0])),
-    )
-    loss, region = str(rng.choice(["squares", "absolute"])), flats.L1Ball(n, radius)
-    A, K = (Image(np.ones((1, n))), Box(np.zeros(1), np.zeros(1))) if zero_sum else (None, None)
-    f, B, g = squares(M, b), None, None
-    if loss == "absolute":
-        f, B, g = nothing(region), Image(M), absolute(b)
-    model = problems.l1_regression(M, b, radius=radius, loss=loss, zero_sum=zero_sum)
-    template = Template(region, f, A, K, B, g)
-    return template.case("regression", UNIT, kind=loss, model=model, margin=0.0)
-
-
 def sparse_pca(seed: int) -> Case:
     rng = np.random.default_rng([seed, 16])
     n, rho = int(rng.integers(1, 7)), float(rng.choice([0.01, 0.3, 3.0]))
@@ -267,8 +218,6 @@ MODELS: dict[str, Callable[[int], Case]] = {
     "phase-retrieval": phase_retrieval,
     "tomography": tomography,
     "relative-poses": relative_poses,
-    "portfolio": portfolio,
-    "regression": regression,
     "sparse-pca": sparse_pca,
     "geneig": geneig,
     "pencil": pencil,

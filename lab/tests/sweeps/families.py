@@ -30,7 +30,8 @@ def regressions(seed, radius):
     rng = np.random.default_rng(seed)
     a = rng.standard_normal((30, 12))
     b = a[:, :3].sum(axis=1) + 0.1 * rng.standard_normal(30)
-    return condal.problems.l1_regression(a, b, radius=radius), {"max_iters": 10_000}
+    problem = condal.Problem.of(condal.LeastSquares(a, b), condal.L1Ball(12, radius))
+    return problem, {"max_iters": 10_000}
 
 
 def faulty(seed, folder):

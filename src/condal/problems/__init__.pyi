@@ -32,16 +32,10 @@ from condal.problems.lovasz_theta import theta as theta
 from condal.problems.map_labelling import Labelling as Labelling
 from condal.problems.map_labelling import MapInference as MapInference
 from condal.problems.map_labelling import map_inference as map_inference
-from condal.problems.matching import GraphMatching as GraphMatching
-from condal.problems.matching import Matching as Matching
-from condal.problems.matching import graph_matching as graph_matching
 from condal.problems.partitions import Partition as Partition
 from condal.problems.phases import PhaseRetrieval as PhaseRetrieval
 from condal.problems.phases import Signal as Signal
 from condal.problems.phases import phase_retrieval as phase_retrieval
-from condal.problems.portfolios import Allocation as Allocation
-from condal.problems.portfolios import Portfolio as Portfolio
-from condal.problems.portfolios import portfolio as portfolio
 from condal.problems.pose_graphs import PoseGraph as PoseGraph
 from condal.problems.pose_graphs import pose_graph as pose_graph
 from condal.problems.pose_graphs import rotation_synchronisation as rotation_synchronisation
@@ -50,9 +44,6 @@ from condal.problems.poses import RelativePoses as RelativePoses
 from condal.problems.qap import Assignment as Assignment
 from condal.problems.qap import QuadraticAssignment as QuadraticAssignment
 from condal.problems.qap import quadratic_assignment as quadratic_assignment
-from condal.problems.regression import Fit as Fit
-from condal.problems.regression import L1Regression as L1Regression
-from condal.problems.regression import l1_regression as l1_regression
 from condal.problems.sparse_components import Component as Component
 from condal.problems.sparse_components import SparsePCA as SparsePCA
 from condal.problems.sparse_components import sparse_pca as sparse_pca

@@ -143,9 +143,7 @@ def problems(t: float) -> dict[str, Callable[[], Any]]:
             S @ S.T, np.eye(5), 1.0 + t
         ),
         "bisection": lambda: made.bisection(W),
-        "graph_matching": lambda: made.graph_matching(W, np.roll(W, 1)),
         "k_means": lambda: made.k_means(X, 2),
-        "l1_regression": lambda: made.l1_regression(X, y, radius=1.0),
         "map_inference": lambda: made.map_inference(
             X[:3, :2], np.array([[0, 1], [1, 2]]), np.array([[0.0, 1.0], [1.0 + t, 0.0]])
         ),
@@ -162,7 +160,6 @@ def problems(t: float) -> dict[str, Callable[[], Any]]:
             [[0, 1], [1, 2]], TURNS, [1.0, 2.0 + t]
         ),
         "state_tomography": lambda: made.state_tomography([[3 + t, 4], [5, 6]], ["X", "Y"]),
-        "portfolio": lambda: made.portfolio(X[2], Q=np.eye(3)),
         "quadratic_assignment": lambda: made.quadratic_assignment(W[:4, :4], W[1:, 1:]),
         "sign_synchronisation": lambda: made.sign_synchronisation(S),
         "sparse_pca": lambda: made.sparse_pca(S @ S.T, 0.5),

@@ -11,6 +11,7 @@ import numpy as np
 import condal
 from condal.certificates.certificate import EvaluatedPoint
 from condal.linalg.points import dense
+from condal.problem import problem_of
 from condal.types import Spectral, from_user, to_user
 
 GOAL = 1e-3
@@ -43,8 +44,9 @@ def modelled(title: str, model: Callable[[], Any], rivals: Mapping[str, Any]) ->
 
     def judge(x: Any) -> dict[str, float]:
         """Judge x after moving it into the domain, and repairing it if the model has a repair."""
-        problem = model().problem
-        X, repair = problem.X, problem.repair
+        problem = problem_of(model())
+        X: Any = problem.X
+        repair = problem.repair
         if isinstance(X, Spectral):
             x = X.project(dense(from_user(X, x)))
         else:

@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 from scipy.spatial.transform import Rotation
 
+import condal
+from condal.problem import Problem
 from condal.problems import (
     RelativePoses,
     communities,
-    graph_matching,
-    l1_regression,
     map_inference,
-    portfolio,
     pose_graph,
     sparse_pca,
     theta,
@@ -65,9 +65,15 @@ def regression(rows: int, n: int, loss: Literal["squares", "absolute"]) -> Insta
     if loss == "absolute":
         b[::10] += 20 * rng.standard_normal(b[::10].size)
     radius = float(np.abs(truth).sum())
+    centred = condal.Matrix(M - M.mean(axis=1, keepdims=True))  # the same loss, as sum x = 0
+    parts: dict[str, Any] = {"f": condal.LeastSquares(centred, b)}
+    if loss == "absolute":
+        parts = {"B": centred, "g": condal.AbsoluteLoss(b)}
+    sums = condal.Matrix(np.ones((1, n)))
+    X, K = condal.L1Ball(n, radius), condal.Equal([0.0])
     return modelled(
         f"l1 regression, {loss}, {rows} x {n}",
-        lambda: l1_regression(M, b, radius=radius, loss=loss),
+        lambda: Problem.of(X=X, A=sums, K=K, **parts),
         engines(programs.l1_fit(M, b, radius, loss), "Clarabel", "SCS"),
     )
 
@@ -86,8 +92,18 @@ def assets(n: int, factors: int) -> Instance:
         "cost": 1.0,
     }
     title = f"portfolio, {n:,} assets"
+    aversion, rows = data["aversion"], data["exposures"]
+    linear = -data["expected"] / aversion
     return modelled(
-        title, lambda: portfolio(**data), engines(programs.portfolio(data), "Clarabel", "SCS")
+        title,
+        lambda: Problem.of(
+            f=condal.FactoredQuadratic(data["F"], data["d"], linear, aversion),
+            X=condal.Simplex(n),
+            A=condal.Matrix(rows),
+            K=condal.Box(np.full(len(rows), -np.inf), data["high"]),
+            g=condal.AbsoluteLoss(data["holdings"], data["cost"]),
+        ),
+        engines(programs.portfolio(data), "Clarabel", "SCS"),
     )
 
 
@@ -98,9 +114,23 @@ def graphs(n: int) -> Instance:
     flip = np.triu(rng.random((n, n)) < 0.01, 1)
     p = rng.permutation(n)
     B = np.abs(A - (flip | flip.T))[p][:, p]
+
+    def difference(x: Any) -> Any:
+        P = x.reshape(n, n)
+        return (A @ P - P @ B).ravel()
+
+    def adjoint(y: Any) -> Any:
+        Y = y.reshape(n, n)
+        return (A.T @ Y - Y @ B.T).ravel()
+
+    M = condal.Operator(
+        LinearOperator((n * n, n * n), matvec=difference, rmatvec=adjoint, dtype=np.float64),
+        norm=float(np.linalg.norm(A, 2) + np.linalg.norm(B, 2)),
+    )
+    f = condal.LeastSquares(M, np.zeros(n * n), weight=2.0)
     return modelled(
         f"graph matching, n = {n}",
-        lambda: graph_matching(A, B),
+        lambda: Problem.of(f, condal.domains.Birkhoff(n)),
         engines(programs.matching(A, B), "Clarabel", "SCS"),
     )
 

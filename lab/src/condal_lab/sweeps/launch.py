@@ -91,7 +91,8 @@ def sweep(
     >>> from condal_lab import sweep
     >>> import condal, numpy as np, tempfile
     >>> def family(radius):
-    ...     return condal.problems.l1_regression(np.eye(3), np.ones(3), radius=radius)
+    ...     f = condal.LeastSquares(np.eye(3), np.ones(3))
+    ...     return condal.Problem.of(f, condal.L1Ball(3, radius))
     >>> with tempfile.TemporaryDirectory() as out:
     ...     table = sweep(family, {"radius": [1.0, 2.0]}, out=out, workers=0)
     >>> table["status"]

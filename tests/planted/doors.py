@@ -6,7 +6,7 @@ import importlib
 import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from math import inf, isfinite, nan
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import condal
+from attempts import Findings
 from condal.certificates import conic
 from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.verification import verify
@@ -38,18 +39,6 @@ NAMES = {
     Status.INFEASIBLE: "infeasible",
     Status.UNBOUNDED: "unbounded",
 }
-
-
-@dataclass
-class Findings:
-    """The status that was answered, and what is false about the answer."""
-
-    said: str = "nothing"
-    wrong: list[str] = field(default_factory=list)
-
-    @property
-    def proved(self) -> bool:
-        return self.said in PROVED
 
 
 @dataclass(frozen=True)

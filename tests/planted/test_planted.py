@@ -8,13 +8,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from attempts import Findings
 from condal.io.formats import read_sdpa, read_sedumi
 from planted import forms, trial
 from planted.cones import Block
-from planted.doors import DOORS, Findings, chosen, there
+from planted.doors import DOORS, chosen, there
 from planted.judging import Answer, faults, is_far, norm
 from planted.planting import STATUSES, Profile, plant
 from planted.problem import exact
+from soak import pool
 
 COUNTS = {  # problems of each door, and how many of them must be judged
     "Problem.of": (40, 30),
@@ -39,7 +41,7 @@ def test_nothing_false_is_said_through(door):
     count, least = COUNTS[door]
     outcomes = [trial.attempt(door, seed) for seed in range(count)]
     assert [f"{'; '.join(one.wrong)}: {one.command}" for one in outcomes if one.wrong] == []
-    assert sum(outcome.right for outcome in outcomes) >= least
+    assert sum(outcome.solved for outcome in outcomes) >= least
 
 
 FOUND = {  # by `make soak`
@@ -193,19 +195,17 @@ def test_an_exception_is_wrong_and_comes_with_its_command(monkeypatch):
     outcome = trial.attempt("proofs", 5)
     assert outcome.wrong[0].startswith("ZeroDivisionError: nothing")
     assert outcome.command.endswith("-m planted 'proofs' 5")
-    assert not outcome.right
+    assert not outcome.solved
 
 
 def test_the_suite_counts_by_door(monkeypatch):
-    from soak import plantings
-
     found = Findings("nothing"), Findings("optimal", ["false"]), Findings("optimal")
     answers = iter(found)
     monkeypatch.setitem(
         DOORS, "proofs", replace(DOORS["proofs"], enter=lambda planted, rng: next(answers))
     )
     monkeypatch.setattr(trial, "plant", lambda seed, profile: plant(0, profile))
-    row = plantings.attempts(plantings.Task("proofs", 0, 3, next_round=7))
+    row = pool.attempts(pool.Task("planted", "proofs", 0, 3, next_round=7))
     assert (row.tried, row.judged, row.solved, row.short, row.wrong) == (3, 2, 1, 1, 1)
     assert row.resume == 7
     assert "-m planted 'proofs' 1" in row.faults[0]
@@ -221,8 +221,6 @@ def test_doors_are_chosen_by_name_or_group():
 
 
 def test_the_suite_takes_the_chosen_doors(monkeypatch):
-    from soak import plantings
-
-    monkeypatch.setattr(plantings, "CHOSEN", "SDPA; Program")
-    tasks = plantings._tasks(0)
-    assert [next(tasks).door for _ in range(3)] == ["SDPA", "Program", "SDPA"]
+    monkeypatch.setattr(pool, "DOORS", "SDPA; Program")
+    tasks = pool.tasks("planted", 0)
+    assert [next(tasks).name for _ in range(3)] == ["SDPA", "Program", "SDPA"]

@@ -1,36 +1,33 @@
-"""The suites of `make soak`: each a module with `run(seconds, seed)` and its share of the time."""
+"""The suites of `make soak`: a function `run(seconds, seed)` and a share of the time each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
+from typing import Any
 
 from soak.table import Row
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A name, the module with its `run`, and its share of the time."""
+    """A name, the module that runs it, its share of the time, and what else its `run` takes."""
 
     name: str
     module: str
     part: float
-
-    @property
-    def there(self) -> bool:
-        return find_spec(self.module) is not None
+    given: tuple[Any, ...] = ()
 
     @property
     def run(self) -> Callable[[float, int], Iterator[Row]]:
         """Yield rows for `seconds`, reproducible from the seed."""
-        return import_module(self.module).run
+        return lambda seconds, seed: import_module(self.module).run(*self.given, seconds, seed)
 
 
 SUITES = (
-    Suite("planted", "soak.plantings", 6.0),
-    Suite("truth", "soak.truths", 6.0),
+    Suite("planted", "soak.pool", 6.0, ("planted",)),
+    Suite("truth", "soak.pool", 6.0, ("truth",)),
     Suite("kills", "soak.kills", 2.0),
     Suite("fuzz", "soak.fuzzing", 2.0),
 )

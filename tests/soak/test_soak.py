@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from soak import __main__ as command
-from soak.suites import SUITES, Suite
+from soak.suites import Suite
 from soak.table import Row, Table
 
 
@@ -77,9 +77,3 @@ def test_what_there_is_so_far_after_an_interrupt(fakes, capsys):
 def test_an_unknown_suite_is_refused(fakes, capsys):
     assert command.main(["three"]) == 2
     assert "got three" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
-def test_every_suite_has_its_module(suite):
-    assert suite.there
-    assert callable(suite.run)

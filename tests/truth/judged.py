@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import condal
+from attempts import Findings
 from condal.certificates.verification import verify
 from condal.problem import problem_of
 from condal.result import Result, Status
@@ -20,19 +20,6 @@ MEMBER = 2e-6  # of the size of X: how far outside X a solution may be
 CLEARLY = 2.0  # times the tolerance: an infeasibility that must be proved
 PROOF = 1e-8  # of the unit: slack of the proof of `certify`
 SURELY = 1e-6  # of the size of the terms: a separation beyond rounding
-
-
-@dataclass
-class Findings:
-    """`wrong` lists false claims, `short` failures; `judged` says whether anything was checked."""
-
-    wrong: list[str] = field(default_factory=list)
-    short: list[str] = field(default_factory=list)
-    judged: bool = False
-
-    def ask(self, holds: Any, claim: str) -> None:
-        if not holds:
-            self.wrong.append(claim)
 
 
 def judge(case: Case, result: Result, said: Said, tol: float) -> Findings:

@@ -8,9 +8,9 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
+from attempts import Findings
 from condal.cvxpy import CONDAL
 from truth.case import Asked
-from truth.judged import Findings
 from truth.rivals import clarabel_says
 
 ENDED = ("optimal", "infeasible", "unbounded")
@@ -89,10 +89,10 @@ def _mixed(rng) -> Any:
     return cp.Problem(cp.Minimize(goal), rules)
 
 
-def attempt_modelled(seed: int, tol: float, seconds: float) -> tuple[str, str, Findings]:
-    """Return a description, CVXPY's status and the findings for one problem."""
+def attempt_modelled(seed: int, tol: float, seconds: float) -> Findings:
+    """Return the findings for one problem, with CVXPY's status."""
     story, problem = random_problem(seed)
-    findings = Findings()
+    findings = Findings(story=story)
     said = clarabel_says(Asked(problem))
     try:
         with warnings.catch_warnings():
@@ -123,4 +123,5 @@ def attempt_modelled(seed: int, tol: float, seconds: float) -> tuple[str, str, F
         findings.ask(status != "optimal", f"optimal, but the rival proves it {said.status}")
         if status not in (said.status, other, "infeasible_or_unbounded"):
             findings.short.append(f"{status} on a problem that is {said.status}")
-    return story, {"optimal": "SOLVED"}.get(status, status.upper()), findings
+    findings.said = {"optimal": "SOLVED"}.get(status, status.upper())
+    return findings

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from attempts import Findings
 from clarabel_form import for_clarabel
 from condal.problems.conic import Block, Program, UnboundedTraceError, conic_model
 from condal.result import Status
 from random_programs import random_program
 from truth.files import by_file
-from truth.judged import ROUNDING, Findings
+from truth.judged import ROUNDING
 from truth.rivals import ACCURACY, SAID, SECONDS, Said, interval, is_panic
 
 KINDS = ("psd", "orthant", "second-order")
@@ -143,22 +144,23 @@ def clarabel_hears(program: Program) -> Heard:
     return Heard(status, size * low, size * high, np.inf, spoken.T @ np.asarray(solution.x), y)
 
 
-def attempt_program(seed: int, tol: float, seconds: float) -> tuple[str, str, Findings]:
-    """Return a description, a status and the findings for one program."""
+def attempt_program(seed: int, tol: float, seconds: float) -> Findings:
+    """Return the findings for one program."""
     given, findings = planted(seed), Findings()
     if seed % 4 == 0 and given.program.b.size and "second-order" not in _kinds(given.program):
         sign = 1.0 if given.program.maximise else -1.0
         given = Planted(by_file(given.program), given.known, sign * given.upper)
     program = given.program
     kinds = ", ".join(f"{block.kind} {block.n}" for block in program.blocks)
-    story = f"{given.known or 'random'}: {program.b.size} rows over {kinds}"
+    findings.story = f"{given.known or 'random'}: {program.b.size} rows over {kinds}"
     try:
         model = conic_model(program, max_seconds=seconds, seed=seed % 3)
         result = model.solve(tol=tol, max_seconds=seconds, seed=seed % 3)
     except UnboundedTraceError:
         findings.short.append("nothing bounds the trace")
         findings.judged = bool(given.known)
-        return story, "refused", findings
+        findings.said = "refused"
+        return findings
     heard = clarabel_hears(program)
     status, sense = result.status, -1.0 if program.maximise else 1.0
     findings.judged = bool(given.known) or heard.status != "unknown"
@@ -184,7 +186,8 @@ def attempt_program(seed: int, tol: float, seconds: float) -> tuple[str, str, Fi
         findings.short.append("not proved unbounded, the rival says")
     elif heard.status == "infeasible" and not given.known and status is not Status.SOLVED:
         findings.short.append("not proved infeasible, the rival says")
-    return story, status.name, findings
+    findings.said = status.name
+    return findings
 
 
 def _of_infeasible(findings: Findings, model: Any, result: Any, tol: float) -> None:

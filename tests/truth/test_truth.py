@@ -80,8 +80,8 @@ def test_a_domain_that_is_only_listed_in_the_laws_has_a_family(monkeypatch) -> N
 
 
 def test_the_numbers_of_a_seed_are_the_same_again() -> None:
-    first, second = attempt("spectrahedron", 3), attempt("spectrahedron", 3)
-    assert (first.story, first.status, first.wrong) == (second.story, second.status, second.wrong)
+    first, second = (attempt("spectrahedron", 3).findings for _ in range(2))
+    assert (first.story, first.said, first.wrong) == (second.story, second.said, second.wrong)
 
 
 def test_a_fault_comes_with_the_command_that_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,9 +90,9 @@ def test_a_fault_comes_with_the_command_that_shows_it(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(condal, "solve", broken)
     outcome = attempt("simplex", 5)
-    assert outcome.status == "raised"
+    assert outcome.findings.said == "raised"
     assert outcome.wrong[0].startswith("ZeroDivisionError: nothing")
-    assert outcome.command.endswith("-m truth simplex 5")
+    assert outcome.command.endswith("-m truth 'simplex' 5")
 
 
 def test_problems_are_not_all_of_one_kind() -> None:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import time
-import traceback
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import condal
-from alarms import alarm
+from attempts import Findings, Outcome, attempted
 from condal import methods, storage
 from condal.problem import problem_of
 from condal.types import Spectral
 from truth.families import FAMILIES
-from truth.judged import Findings, judge
+from truth.judged import judge
 from truth.modelled import attempt_modelled
 from truth.programs import attempt_program
 from truth.rivals import clarabel_says
@@ -26,72 +22,32 @@ from truth.rivals import clarabel_says
 TOLERANCES = (1e-2, 1e-3, 1e-3, 1e-5, 1e-8)
 SECONDS = 4.0  # time limit of a solve
 SLACK = 10.0  # seconds more on a busy machine
-PATIENCE = 60  # seconds, after which a solve counts as hung
 
 METHODS: dict[str, Callable[[], Any]] = {name: getattr(methods, name) for name in methods.__all__}
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of one problem. `method` is "" for the default."""
-
-    family: str
-    seed: int
-    story: str
-    method: str
-    status: str
-    judged: bool
-    wrong: tuple[str, ...]
-    short: tuple[str, ...]
-    seconds: float
-
-    @property
-    def solved(self) -> bool:
-        return self.status in ("SOLVED", "INFEASIBLE", "UNBOUNDED")
-
-    @property
-    def command(self) -> str:
-        """The command that reproduces it."""
-        return f"PYTHONPATH=tests .venv/bin/python -m truth {self.family} {self.seed}"
-
-
-class Told(NamedTuple):
-    """A description of the problem, the method (the default if empty), status and findings."""
-
-    story: str
-    method: str
-    status: str
-    findings: Findings
-
-
 def attempt(family: str, seed: int, seconds: float = SECONDS) -> Outcome:
     """Generate, solve and judge one problem; any exception counts as wrong."""
-    began = time.perf_counter()
-    try:
-        with alarm(PATIENCE), warnings.catch_warnings():
-            warnings.simplefilter("error")
-            told = ATTEMPTS[family](seed, seconds)
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        ours = [frame for frame in frames if "condal" in frame.filename] or frames
-        where = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
-        wrong = f"{type(error).__name__}: {error} ({where})"
-        told = Told("", "", "raised", Findings(wrong=[wrong]))
-    return Outcome(
-        family,
-        seed,
-        told.story,
-        told.method,
-        told.status,
-        told.findings.judged,
-        tuple(told.findings.wrong),
-        tuple(told.findings.short) if not told.method else (),
-        time.perf_counter() - began,
-    )
+
+    def run() -> Findings:
+        found = ATTEMPTS[family](seed, seconds)
+        found.solved = found.said in ("SOLVED", "INFEASIBLE", "UNBOUNDED")
+        if found.method:
+            found.short.clear()  # of another method than the default little is expected
+        return found
+
+    return attempted("truth", family, seed, run)
 
 
-def of_case(family: str) -> Callable[[int, float], Told]:
-    def told(seed: int, limit: float) -> Told:
+def chosen(family: str) -> list[str]:
+    """Return the families of a name, or all."""
+    if family not in (*ATTEMPTS, "all"):
+        raise ValueError(f"the families are {', '.join(ATTEMPTS)}, all")
+    return list(ATTEMPTS) if family == "all" else [family]
+
+
+def of_case(family: str) -> Callable[[int, float], Findings]:
+    def found(seed: int, limit: float) -> Findings:
         rng, case = np.random.default_rng([seed, 1, *family.encode()]), FAMILIES[family](seed)
         options = _options(case.model, rng)
         name, began = options.pop("name"), time.perf_counter()
@@ -109,25 +65,26 @@ def of_case(family: str) -> Callable[[int, float], Told]:
         seconds = time.perf_counter() - began
         findings = judge(case, result, clarabel_says(case.asked()), options["tol"])
         findings.ask(seconds < 2 * limit + SLACK, f"took {seconds:.0f} s of {limit:g}")
-        return Told(case.story, name, result.status.name, findings)
+        findings.said, findings.method, findings.story = result.status.name, name, case.story
+        return findings
 
-    return told
+    return found
 
 
-def _of_other(made: Callable[[int, float, float], tuple[str, str, Findings]]) -> Any:
-    def told(seed: int, limit: float) -> Told:
+def _of_other(made: Callable[[int, float, float], Findings]) -> Callable[[int, float], Findings]:
+    def found(seed: int, limit: float) -> Findings:
         tol = float(np.random.default_rng([seed, 2]).choice([1e-2, 1e-4, 1e-6]))
-        story, status, findings = made(seed, tol, limit)
-        return Told(story, "", status, findings)
+        return made(seed, tol, limit)
 
-    return told
+    return found
 
 
-ATTEMPTS: dict[str, Callable[[int, float], Told]] = {
+ATTEMPTS: dict[str, Callable[[int, float], Findings]] = {
     **{family: of_case(family) for family in FAMILIES},
     "conic": _of_other(attempt_program),
     "cvxpy": _of_other(attempt_modelled),
 }
+SHARES = dict.fromkeys(ATTEMPTS, 1)
 
 
 def _options(model: Any, rng) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Planted problems with exact truth through every door (see `planted`).
+"""Random problems, tried in several processes: the suites `planted` and `truth`.
 
-A round has as many problems of each door as its share says, and the seed of a soak is its first
+A round has as many problems of each name as its share says, and the seed of a soak is its first
 round: a later round continues.
 """
 
@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from importlib import import_module
 from itertools import count, islice
 from math import inf
 from typing import NamedTuple
@@ -20,29 +21,30 @@ from soak.table import Row
 
 PROCESSES = int(os.environ.get("SOAK_PROCESSES") or 2)
 COUNT = int(os.environ.get("SOAK_COUNT") or 0)
-CHOSEN = os.environ.get("SOAK_DOORS") or "all"
+DOORS = os.environ.get("SOAK_DOORS") or "all"
 ROUNDS = 5  # per task, so that a task takes about a second
 
 
 class Task(NamedTuple):
-    """Problems of one door with the seeds from `first`."""
+    """Problems of one name with the seeds from `first`."""
 
-    door: str
+    suite: str
+    name: str
     first: int
     count: int
     next_round: int
 
 
-def run(seconds: float, seed: int) -> Iterator[Row]:
-    """Yield a row per task, the doors in turn, until the time is over or COUNT is reached.
+def run(suite: str, seconds: float, seed: int) -> Iterator[Row]:
+    """Yield a row per task, the names in turn, until the time is over or COUNT is reached.
 
     A COUNT is reached however long it takes, unless SOAK_SECONDS is given as well.
     """
     unlimited = COUNT and not os.environ.get("SOAK_SECONDS")
     until, tried = inf if unlimited else time.monotonic() + seconds, 0
-    tasks, context = _tasks(seed), multiprocessing.get_context("spawn")
+    remaining, context = tasks(suite, seed), multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(PROCESSES, context, _begin) as pool:
-        waiting = {pool.submit(attempts, task) for task in islice(tasks, 2 * PROCESSES)}
+        waiting = {pool.submit(attempts, task) for task in islice(remaining, 2 * PROCESSES)}
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for ended in done:
@@ -50,7 +52,7 @@ def run(seconds: float, seed: int) -> Iterator[Row]:
                 tried += row.tried
                 yield row
                 if time.monotonic() < until and (not COUNT or tried < COUNT):
-                    waiting.add(pool.submit(attempts, next(tasks)))
+                    waiting.add(pool.submit(attempts, next(remaining)))
 
 
 def _begin() -> None:
@@ -58,29 +60,28 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _tasks(first: int) -> Iterator[Task]:
-    from planted.doors import DOORS, chosen, there
-
-    doors = {name: DOORS[name] for name in chosen(CHOSEN) if there(name)}
+def tasks(suite: str, first: int) -> Iterator[Task]:
+    trial = import_module(f"{suite}.trial")
+    names = trial.chosen(DOORS if suite == "planted" else "all")
+    names = [name for name in names if name in trial.SHARES]
     for begin in count(first, ROUNDS):
-        for name, door in doors.items():
-            yield Task(name, begin * door.share, ROUNDS * door.share, begin + ROUNDS)
+        for name in names:
+            share = trial.SHARES[name]
+            yield Task(suite, name, begin * share, ROUNDS * share, begin + ROUNDS)
 
 
 def attempts(task: Task) -> Row:
     """Return the counts of a task."""
-    from planted.trial import attempt
-
-    outcomes = [attempt(task.door, seed) for seed in range(task.first, task.first + task.count)]
+    attempt = import_module(f"{task.suite}.trial").attempt
+    outcomes = [attempt(task.name, seed) for seed in range(task.first, task.first + task.count)]
     wrong = [outcome for outcome in outcomes if outcome.wrong]
-    right = sum(outcome.right for outcome in outcomes)
     return Row(
-        f"planted: {task.door}",
+        f"{task.suite}: {task.name}",
         tried=len(outcomes),
-        judged=right + len(wrong),
-        solved=right,
+        judged=sum(outcome.judged for outcome in outcomes),
+        solved=sum(outcome.solved for outcome in outcomes),
         wrong=len(wrong),
-        short=len(outcomes) - right - len(wrong),
+        short=sum(bool(outcome.findings.short) for outcome in outcomes),
         seconds=max(outcome.seconds for outcome in outcomes),
         faults=tuple(f"{'; '.join(one.wrong)}\n    {one.command}" for one in wrong),
         resume=task.next_round,

@@ -8,12 +8,11 @@ import scipy.sparse as sp
 
 cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
 
-from condal.cvxpy import CONDAL, curvature
-from condal.cvxpy.curvature import is_convex
-from condal.cvxpy.forms import CvxpyProblem, Pair
+from condal.cvxpy import CONDAL, structure
+from condal.cvxpy.forms import CvxpyProblem, Pair, cone_rows, with_cone
 from condal.cvxpy.judge import Judge
-from condal.cvxpy.quadratic import cone_rows, with_cone
 from condal.cvxpy.solver import cone_program
+from condal.cvxpy.structure import is_convex
 from condal.cvxpy.svec import Layout
 from condal.errors import ProblemError
 
@@ -92,7 +91,7 @@ def test_a_small_singular_form_is_proved_convex_in_fractions():
 def test_a_curvature_that_a_root_loses_still_bounds_the_objective(exact, monkeypatch):
     """P is positive definite by 2^-54, and the objective falls along the flat direction."""
     if not exact:
-        monkeypatch.setattr(curvature, "MAX_EXACT_SIDE", 1)
+        monkeypatch.setattr(structure, "MAX_EXACT_SIDE", 1)
     P = np.array([[1.0, 0.5], [0.5, 0.25 + 2.0**-54]])
     assert is_convex(sp.csr_array(P)) == exact
     x = cp.Variable(2)

@@ -13,7 +13,7 @@ cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CV
 
 import condal
 from condal.cvxpy import CONDAL
-from condal.cvxpy.embedded import EmbeddedEngine
+from condal.cvxpy.engines import EmbeddedEngine
 from condal.cvxpy.forms import Dual
 from condal.cvxpy.solver import cone_program
 from condal.problems import max_cut

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.methods.interior import scaled_gram, schur_stack
+from condal.methods.interior import schur_stack, standard
 from condal.methods.interior.psd import _least_eigenvalues
-from condal.methods.interior.scaled_gram import ScaledGram
 from condal.methods.interior.schur_stack import DenseRows, LowRankRows, StackSchur
+from condal.methods.interior.standard import ScaledGram
 from sparse_matrices import random_sparse
 
 EVERYTHING_DENSE = {"ALONE": np.inf, "LOW_RANK": np.inf}
@@ -87,7 +87,7 @@ def test_many_small_matrices_go_together():
 @pytest.mark.parametrize(("m", "n", "filled"), [(5, 9, 0.3), (40, 50, 0.02), (4, 0, 1.0)])
 def test_a_scaled_gram_matrix_is_what_it_says(m, n, filled, limits, monkeypatch):
     for name, value in limits.items():
-        monkeypatch.setattr(scaled_gram, name, value)
+        monkeypatch.setattr(standard, name, value)
     rng = np.random.default_rng(m)
     A = random_sparse(rng, (m, n), filled)
     H, M = rng.random(n), np.ones((m, m))

@@ -23,7 +23,6 @@ if tuple(int(number) for number in _version.split(".")[:2]) < OLDEST_CVXPY:
 
 from condal.certificates.checked import CheckedAnswer  # noqa: E402 - after the check of CVXPY
 from condal.cvxpy.check import certify  # noqa: E402 - it imports CVXPY
-from condal.cvxpy.registration import register  # noqa: E402 - it imports CVXPY
-from condal.cvxpy.solver import CONDAL  # noqa: E402 - it imports CVXPY
+from condal.cvxpy.solver import CONDAL, register  # noqa: E402 - it imports CVXPY
 
 __all__ = ["CONDAL", "CheckedAnswer", "certify", "register"]

@@ -11,14 +11,10 @@ import numpy as np
 from cvxpy import settings
 
 from condal.cvxpy.engines import EngineAnswers
-from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
+from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal, cone_rows, with_cone
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.judgement import BY_ROOT, JudgedResult, Judgement, worded
-from condal.cvxpy.options import Options
-from condal.cvxpy.quadratic import cone_rows, with_cone
-from condal.cvxpy.recession import least_direction
-from condal.cvxpy.signs import refuting_row
-from condal.cvxpy.solving import Solved, solve_program
+from condal.cvxpy.solving import Options, Solved, least_direction, refuting_row, solve_program
 from condal.cvxpy.verdicts import (
     PROVED,
     CvxpyAnswer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from condal.certificates.residuals import dot
 from condal.cvxpy.elimination import Elimination, drop_rounding
-from condal.cvxpy.structure import Structure
+from condal.cvxpy.structure import Structure, root_of
 from condal.cvxpy.svec import Layout
 from condal.linalg.points import Array
 from condal.problems.conic.program import Program
@@ -208,3 +208,35 @@ class Dual:
         """Return z, A'z = 0 and <b, z> < 0, from contradictory equations."""
         assert self.elimination.ray is not None
         return np.concatenate([self.elimination.ray, np.zeros(self._split[1].shape[0])])
+
+
+def with_cone(problem: CvxpyProblem) -> CvxpyProblem:
+    """Return the problem with one more variable t and |(2 R'x, 2t - 1)| <= 2t + 1, P = R R'.
+
+    So CVXPY states a quadratic objective for solvers that take none. One that is proved convex is
+    bounded by its tangents instead.
+
+    The cone stands after the other second-order cones: `cone_rows` are its rows.
+    """
+    if problem.P is None:
+        return problem
+    (m, n), layout, R = problem.A.shape, problem.layout, root_of(problem.P)
+    begin, k = layout.zero + layout.plain, R.shape[1]
+    t = sp.csr_array(([-2.0, -2.0], ([0, 1], [0, 0])), (k + 2, 1))
+    cone = sp.hstack([sp.vstack([sp.csr_array((2, n)), -2.0 * R.T]), t])
+    A = sp.hstack([problem.A, sp.csr_array((m, 1))], format="csr")
+    return replace(
+        problem,
+        A=sp.csr_array(sp.vstack([A[:begin], cone, A[begin:]])),
+        b=np.concatenate([problem.b[:begin], [1.0, -1.0], np.zeros(k), problem.b[begin:]]),
+        c=np.append(problem.c, 1.0),
+        layout=replace(layout, soc=(*layout.soc, k + 2)),
+        P=None,
+        known=None,
+    )
+
+
+def cone_rows(problem: CvxpyProblem) -> slice:
+    """Return the rows of the cone that `with_cone` adds, in the problem that it returns."""
+    end = problem.layout.zero + problem.layout.plain
+    return slice(end - problem.layout.soc[-1], end)

@@ -24,9 +24,8 @@ from condal.certificates.inner import inner_value, lifted, nearby_value
 from condal.certificates.interior import interior_point, proved_ray
 from condal.certificates.proposals import proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
-from condal.cvxpy.judgement import BEYOND_TRACE, Judgement, worded
+from condal.cvxpy.judgement import BEYOND_TRACE, Judgement, Violations, worded
 from condal.cvxpy.svec import Layout
-from condal.cvxpy.violations import Violations
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.problem import gap_unit

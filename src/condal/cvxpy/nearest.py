@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.interior import SOLUTION, Proposal
-from condal.cvxpy.options import Options
+from condal.cvxpy.solving import Options
 from condal.cvxpy.svec import smat, svec
 from condal.linalg.points import Array, Indices
 from condal.methods.nearest import NearestPoint, nearest_psd

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,12 +19,12 @@ from cvxpy.utilities.psd_utils import TriangleKind
 
 from condal.cvxpy.answer import answer_problem
 from condal.cvxpy.forms import CvxpyProblem
-from condal.cvxpy.infinite import finite_rows
-from condal.cvxpy.options import Options
+from condal.cvxpy.solving import Options
 from condal.cvxpy.structure import Structure
-from condal.cvxpy.svec import Layout
+from condal.cvxpy.svec import Layout, triangle
 from condal.cvxpy.verdicts import CvxpyAnswer
-from condal.errors import ProblemError
+from condal.errors import MissingExtra, ProblemError
+from condal.linalg.points import Array
 from condal.report.progress import Progress
 from condal.types import Method
 
@@ -209,3 +210,89 @@ def _names(program: Any) -> tuple[tuple[int, str], ...]:
     return tuple(
         sorted((int(columns[variable.id]), str(variable.name())) for variable in program.variables)
     )
+
+
+def finite_rows(A: Any, b: Array, layout: Layout) -> tuple[Any, Array]:
+    """Return the rows Ax + s = b with finite numbers that state the same.
+
+    A row <a, x> <= inf states nothing, and becomes 0 <= 1. A row <a, x> <= -inf, or an equation
+    with an infinite right-hand side, holds for no x, and becomes 0 <= -1 or 0 = 1. The number of
+    rows, and with it the place of each dual, stays.
+    """
+    if not np.isfinite(A.data).all():
+        raise ProblemError("a coefficient of a variable is infinite: give finite numbers")
+    infinite = ~np.isfinite(b)
+    if not infinite.any():
+        return A, b
+    b, replaced = b.copy(), infinite.copy()
+    plain = layout.zero + layout.nonneg
+    b[: layout.zero][infinite[: layout.zero]] = 1.0
+    inequalities = slice(layout.zero, plain)
+    b[inequalities] = np.where(infinite[inequalities], np.sign(b[inequalities]), b[inequalities])
+    begin = plain
+    for n in layout.soc:
+        block = slice(begin, begin + n)
+        if infinite[block].any():
+            b[block], replaced[block] = _cone(b[block]), True
+        begin += n
+    for n in layout.psd:
+        if infinite[begin : begin + triangle(n)].any():
+            raise ProblemError("an entry of a semidefinite constraint is infinite: leave it out")
+        begin += triangle(n)
+    keep = np.where(replaced, 0.0, 1.0)
+    A = sp.csr_array(sp.dia_array((keep[None], [0]), (keep.size, keep.size)) @ A)
+    A.eliminate_zeros()
+    return A, b
+
+
+def _cone(b: Array) -> Array:
+    """Return a point inside a second-order cone if any with these numbers are, else one outside."""
+    if np.isfinite(b[1:]).all():
+        sign = np.sign(b[0])
+    elif b[0] < inf:
+        sign = -1.0
+    else:
+        raise ProblemError("both sides of |u| <= t have infinite numbers: leave the constraint out")
+    point: Array = np.zeros(b.size)
+    point[0] = sign
+    return point
+
+
+def register(**options: Any) -> None:
+    """Let `problem.solve(solver="CONDAL")` find the solver.
+
+    CVXPY takes the solvers of other packages as objects, `solver=CONDAL()`, and has no public way
+    to name them. This function adds one to its table of conic solvers, for this process. It is
+    then also listed by `cvxpy.installed_solvers()` and accepted by `solver_path`; CVXPY still does
+    not choose it by default.
+
+    Parameters
+    ----------
+    **options
+        The options of `CONDAL`, such as `tol`.
+
+    Raises
+    ------
+    MissingExtra
+        If this version of CVXPY keeps its solvers elsewhere.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import condal.cvxpy
+    >>> condal.cvxpy.register(tol=1e-5)
+    >>> X = cp.Variable((2, 2), PSD=True)
+    >>> problem = cp.Problem(cp.Maximize(2 * X[0, 1]), [cp.diag(X) == 1])
+    >>> value = problem.solve(solver="CONDAL")
+    >>> problem.status, f"{value:.3f}"
+    ('optimal', '2.000')
+    """
+    from cvxpy.reductions.solvers import defines
+
+    solver, table = CONDAL(**options), getattr(defines, "SOLVER_MAP_CONIC", None)
+    if not isinstance(table, dict):
+        raise MissingExtra(
+            "this version of CVXPY has no table of solvers to add a name to: pass the solver as an "
+            "object, problem.solve(solver=condal.cvxpy.CONDAL())"
+        )
+    table[solver.name()] = solver

@@ -1,28 +1,37 @@
-"""Solve the program of a form: its model, its result in the user's units, its multipliers."""
+"""Solve the program of a form, or find a direction or a row that shows that it has no solution."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from cvxpy.error import SolverError
 
-from condal.cvxpy.options import Options
+from condal.driver.stop import Stop
 from condal.errors import ProblemError
+from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
-from condal.problems.conic.program import Program
+from condal.problems.conic.program import Block, Program, trace_of
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
+from condal.runtime.arguments import require_positive, require_whole
 from condal.runtime.time_limit import TimeLimit
+from condal.types import Method
 
 MAX_ATTEMPTS = 8  # each with a smaller tolerance
 SEARCH_SHARE = 0.6  # of the time, at most, for the search for a bound on the trace
 SMALLEST_CUT = 1e-3  # of the tolerance
 NEAR = 100  # times tol: a gap that a smaller tolerance may close
+CVXPY_OPTIONS = {"use_quad_obj"}  # options that CVXPY itself reads
+MIN_SLOPE = 1e-5  # of a falling objective, relative to the norm of the cost
+DIRECTION_TOL = 1e-6
+MAX_ITERATIONS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,3 +131,117 @@ def _with_offset(result: Result, offset: float) -> Result:
         certificate, objective=certificate.objective + offset, bound=certificate.bound + offset
     )
     return replace(result, certificate=shifted)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `condal.solve` that apply here, and a bound on the trace.
+
+    Iterations are limited by default, because other solvers of CVXPY end by themselves.
+    """
+
+    tol: float = 1e-4
+    trace_bound: float | None = None
+    max_iters: int | None = 5_000
+    max_seconds: float | None = None
+    method: Method | str | None = None
+    seed: int | None = None
+    warm_start: bool = field(default=False, compare=False)  # CVXPY passes it with each solve
+
+    def __post_init__(self) -> None:
+        Stop(self.tol, self.max_iters, self.max_seconds)
+        require_positive(self.tol, "tol")  # 0 is for runs to a limit, and CVXPY wants an answer
+        if self.seed is not None:
+            require_whole(self.seed, "seed", least=0)
+        if self.trace_bound is not None:
+            require_positive(self.trace_bound, "trace_bound")
+
+    def updated(self, given: Mapping[str, Any]) -> Options:
+        """Return the options with those passed to `problem.solve`."""
+        changes = {name: value for name, value in given.items() if name not in CVXPY_OPTIONS}
+        known = [each.name for each in fields(self) if each.name != "warm_start"]
+        unknown = [name for name in changes if name not in known]
+        if unknown:
+            raise SolverError(
+                f"CONDAL has no option {', '.join(map(repr, unknown))}; it has {', '.join(known)}, "
+                "and verbose"
+            )
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """An unconstrained vector of trace 1, and whether the minimised objective falls along it."""
+
+    x: Array
+    falls: bool
+
+
+def least_direction(program: Program, options: Options) -> Direction | None:
+    """Return the direction of least objective that the rows do not constrain; None without any.
+
+        minimise <c, x> subject to Ax = 0, x in the cone, the trace of all blocks 1
+
+    A direction of negative value shows that the objective is unbounded (program in s), or that
+    there is no x (program in z). It is computed, not proved: CVXPY calls that inaccurate.
+    """
+    limit = TimeLimit(options.max_seconds)
+    ones = np.concatenate([trace_of(block) for block in program.blocks])
+    task = replace(
+        program,
+        c=-program.c if program.maximise else program.c,
+        A=sp.vstack([_unit_rows(program.A), sp.csr_array(ones[None])]),
+        b=np.append(np.zeros(program.b.size), 1.0),
+        offset=0.0,
+        maximise=False,
+        name=f"a direction of {program.name}",
+    )
+    model = conic_model(task, seed=options.seed, max_seconds=limit.max_seconds)
+    if model.verdict is not None:
+        return None
+    result = model.solve(
+        tol=DIRECTION_TOL,
+        seed=options.seed,
+        max_seconds=limit.max_seconds,
+        max_iters=MAX_ITERATIONS,
+    )
+    if result.x is None or result.infeasibility > 10 * DIRECTION_TOL:
+        return None
+    size = float(np.linalg.norm(program.c.data))
+    return Direction(flat(model.blocks(result, full=True)), result.objective < -MIN_SLOPE * size)
+
+
+def _unit_rows(A: Any) -> Any:
+    norms = np.sqrt(row_squares(A))
+    return sp.dia_array((1.0 / np.where(norms > 0, norms, 1.0)[None], [0]), (norms.size,) * 2) @ A
+
+
+def refuting_row(program: Program) -> Array | None:
+    """Return y, nonzero in one row, with A'y in the dual cone and <b, y> < 0; or None.
+
+    Entries of an orthant, diagonal entries and the first entry of a second-order block are never
+    negative. A row of such entries, with coefficients >= 0 and b < 0 or vice versa, is infeasible
+    without any bound.
+    """
+    A, b = program.A, program.b
+    if A.nnz == 0:
+        return None
+    block = program.owners(A.indices)
+    steps = np.array([_step(cone) for cone in program.blocks])[block]
+    nonnegative = (A.indices - program.offsets[block]) % steps == 0
+    owner = np.repeat(np.arange(b.size), np.diff(A.indptr))
+    counts = [
+        np.bincount(owner[of], minlength=b.size) for of in (~nonnegative, A.data < 0, A.data > 0)
+    ]
+    other, negative, positive = (count > 0 for count in counts)
+    rows = np.flatnonzero(~other & (((b < 0) & ~negative) | ((b > 0) & ~positive)))
+    if rows.size == 0:
+        return None
+    y = np.zeros(b.size)
+    y[rows[0]] = -np.sign(b[rows[0]])
+    return y
+
+
+def _step(block: Block) -> int:
+    """Return the distance from one entry that is never negative to the next."""
+    return {"orthant": 1, "psd": block.n + 1, "second-order": block.n}[block.kind]

@@ -16,8 +16,7 @@ from condal.certificates.history import History
 from condal.cvxpy.forms import CvxpyProblem, Pair, Primal
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.judgement import JudgedResult, Judgement
-from condal.cvxpy.options import Options
-from condal.cvxpy.solving import Solved, solve_program
+from condal.cvxpy.solving import Options, Solved, solve_program
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.problems.conic.rays import SIZE_GUESSES, point_size

@@ -13,8 +13,7 @@ from condal.maps import Diagonal, Inner, Matrix, Quadratics, Stack
 from condal.problems.conic import Block, Program, conic_model
 from condal.problems.conic.components import pieces
 from condal.problems.conic.folded import fold
-from condal.problems.conic.structure import Shape
-from condal.problems.conic.unfolded import blocks_of
+from condal.problems.conic.structure import Shape, blocks_of
 from condal.result import Status
 from condal.sets import Box, Equal, SecondOrder, Separable
 from conic_programs import matrix, program

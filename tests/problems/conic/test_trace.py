@@ -11,13 +11,12 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.problems.conic import Block, Program, TraceBound, Verdict, conic_model
-from condal.problems.conic.combinations import Combination, combine, traces
-from condal.problems.conic.exact import exact_trace, identity_weights
 from condal.problems.conic.folded import fold
-from condal.problems.conic.linear import diagonal_weights
 from condal.problems.conic.rays import find_ray
 from condal.problems.conic.structure import Shape
+from condal.problems.conic.summed_rows import diagonal_weights, exact_trace, identity_weights
 from condal.problems.conic.trace import Search
+from condal.problems.conic.trace_bound import Combination, combine, traces
 from condal.result import Status
 from condal.runtime.time_limit import TimeLimit
 from conic_programs import (

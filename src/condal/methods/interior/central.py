@@ -16,11 +16,9 @@ import numpy as np
 
 from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array
-from condal.methods.interior.cone_point import ConePoint, Step
+from condal.methods.interior.cone_point import ConePoint, Orthant, SecondOrder, Step
 from condal.methods.interior.newton_system import NewtonSystem
-from condal.methods.interior.orthant import Orthant
 from condal.methods.interior.psd import Psd
-from condal.methods.interior.second_order import SecondOrder
 from condal.methods.interior.standard import Cone, StandardForm, share_of
 
 MAX_REFINEMENTS = 3  # of a direction

@@ -12,7 +12,7 @@ from scipy.linalg.blas import dtrsv
 from scipy.linalg.lapack import dpotri, dtrtri
 
 from condal.linalg.points import Array
-from condal.methods.interior.cone_point import Aim, Step
+from condal.methods.interior.cone_point import Aim, ConePoint, Step
 from condal.methods.interior.schur_stack import StackSchur
 from condal.methods.interior.standard import Cone
 
@@ -22,7 +22,7 @@ EIGENVALUE_ERROR = 0.05  # of the least eigenvalue, which its error bound makes 
 
 
 @dataclass(frozen=True, eq=False)
-class Psd:
+class Psd(ConePoint):
     """Stacks of X and Z, one after the other in `pair`, with the Cholesky `factors` of them."""
 
     cone: Cone
@@ -74,11 +74,6 @@ class Psd:
         return np.asarray(inverse.swapaxes(1, 2) @ inverse, dtype=np.float64)
 
     @property
-    def gap(self) -> float:
-        """<X, Z>."""
-        return float(np.vdot(self.X, self.Z))
-
-    @property
     def degree(self) -> float:
         return float(self.cone.n * self.count)
 
@@ -93,14 +88,6 @@ class Psd:
     @property
     def dual(self) -> Array:
         return self.Z.ravel()
-
-    @property
-    def depth(self) -> float:
-        """1 / |W|."""
-        return float(1.0 / np.max(np.linalg.norm(self.W, axis=(1, 2))))
-
-    def price(self) -> float:
-        return 0.0
 
     def add_to(self, M: Array) -> None:
         """<A_i, X A_j W>."""
@@ -120,10 +107,6 @@ class Psd:
         """X dZ W."""
         return _symmetric(self.X @ self._stack(dz) @ self.W).ravel()
 
-    def step(self, aim: Aim, dz: Array) -> Step:
-        """dX = r - X dZ W."""
-        return Step(aim.r - self.scaled(dz), dz)
-
     def longest(self, step: Step) -> tuple[float, float]:
         """The largest t with every X + t dX psd, and every Z + t dZ; a little less for large n."""
         d = np.concatenate([step.u, step.z]).reshape(self.pair.shape)
@@ -139,10 +122,6 @@ class Psd:
         below = np.minimum(least.reshape(2, -1).min(axis=1), 0.0)
         primal, dual = (inf if value == 0 else -1.0 / value for value in below.tolist())
         return primal, dual
-
-    def gap_at(self, step: Step, primal: float, dual: float) -> float:
-        """<X + primal dX, Z + dual dZ>."""
-        return float(np.vdot(self.flat + primal * step.u, self.dual + dual * step.z))
 
     def moved(self, step: Step, primal: float, dual: float, cost: Array | None) -> Psd | None:
         Z = self.dual + dual * step.z if cost is None else cost

@@ -21,12 +21,10 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.methods.proposed import Proposed
-from condal.problems.conic.combinations import combine
 from condal.problems.conic.interpretation import GIVEN_TRACE
 from condal.problems.conic.own_data import ON_OWN_DATA, OwnDataProofs
-from condal.problems.conic.proposed import folded_dual, point_of, proving_dual
-from condal.problems.conic.settled import Settled
-from condal.problems.conic.trace_bound import Verdict
+from condal.problems.conic.proposed import Settled, folded_dual, point_of, proving_dual
+from condal.problems.conic.trace_bound import Verdict, combine
 from condal.result import Result, Status
 from condal.runtime.arguments import seed_of
 from condal.runtime.entropy import unpredictable_seed

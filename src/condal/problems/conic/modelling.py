@@ -12,7 +12,7 @@ from condal.methods.interior.engine import Proposal
 from condal.problems.conic.folded import fold
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.program import Program
-from condal.problems.conic.settled import Settled
+from condal.problems.conic.proposed import Settled
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace import Search, bound_traces, first_answer
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict

@@ -27,8 +27,8 @@ from condal.maps.combined import Across
 from condal.maps.inner import Inner
 from condal.maps.vectors import Matrix
 from condal.problem import Problem
-from condal.problems.conic.exact import trace_places
 from condal.problems.conic.structure import Shape
+from condal.problems.conic.summed_rows import trace_places
 from condal.result import Result, Status
 from condal.sets.boxes import Box
 from condal.sets.cones import SecondOrder

@@ -28,8 +28,7 @@ from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import fold
 from condal.problems.conic.program import Block, Program, trace_of
-from condal.problems.conic.structure import Shape
-from condal.problems.conic.unfolded import blocks_of
+from condal.problems.conic.structure import Shape, blocks_of
 from condal.problems.conic.verified import conic_form, packed, unpacked
 from condal.result import Status
 from condal.runtime.time_limit import TimeLimit

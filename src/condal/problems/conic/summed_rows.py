@@ -1,22 +1,30 @@
 """Bounds on traces, and verdicts, that sums of a program's rows prove.
 
-Rows may add up to the trace. A linear program over the rows that use only diagonals may bound it.
+Rows may add up to the trace: exactly, in fractions, where that can be decided. A linear program
+over the rows that use only diagonals and numbers may bound it.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from fractions import Fraction
+from typing import Any
 
-from condal.linalg.points import Array
-from condal.problems.conic.combinations import Combination, combine, traces
-from condal.problems.conic.exact import exact_trace, identity_weights
-from condal.problems.conic.linear import diagonal_weights
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import lsqr
+
+from condal.linalg.points import Array, Indices
+from condal.problems.conic.folded import Folded, Part
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.trace_bound import TraceBound, Verdict
+from condal.problems.conic.trace_bound import Combination, TraceBound, Verdict, combine, traces
 from condal.result import Status
 
 MAX_SINGLE_PARTS = 64  # of which each is tried alone
 MIN_TRACE, TRACE_OF_ZERO_PARTS = 1e-9, 1e-3  # relative to the largest trace
+MAX_TRACE_ERROR = 1e-9  # relative; a combination this near to the trace is tried in fractions
+MAX_DENOMINATOR = 1000
+MAX_EXACT_ENTRIES = 300_000  # exact arithmetic is slow
+MAX_ENTRIES = 200_000  # of the linear program
 
 
 def by_rows(shape: Shape) -> TraceBound | Verdict | list[Combination]:
@@ -100,3 +108,132 @@ def impossible(proof: Combination, by: str) -> Verdict:
     how = f"{by}: weighted constraints add up to a value that no point of the cone has, "
     how += "whatever its trace"
     return Verdict(Status.INFEASIBLE, how, y=proof.y)
+
+
+def identity_weights(folded: Folded) -> Array | None:
+    """Return y on equations with A'y the trace of all parts, up to rounding; or None."""
+    bounded = slice(folded.bounded)  # the rows of cones, which come last, are not equations
+    rows = np.flatnonzero(folded.low[bounded] == folded.high[bounded])
+    if not rows.size:
+        return None
+    matrix, target = _compact(folded, rows)
+    weights = lsqr(matrix.T, target, atol=1e-14, btol=1e-14, iter_lim=20 * rows.size + 100)[0]
+    error = float(np.linalg.norm(matrix.T @ weights - target)) / float(np.linalg.norm(target))
+    if not error <= MAX_TRACE_ERROR:
+        return None
+    y = np.zeros(folded.rows.size)
+    y[rows] = weights
+    return y
+
+
+def exact_trace(folded: Folded, y: Array) -> Fraction | None:
+    """Return the trace that simple fractions near y prove exactly; None if they do not."""
+    rows = np.flatnonzero(y)
+    matrix, target = _compact(folded, rows)
+    if matrix.nnz > MAX_EXACT_ENTRIES:
+        return None
+    simple = [Fraction(float(value)).limit_denominator(MAX_DENOMINATOR) for value in y[rows]]
+    if any(
+        abs(float(s) - v) > MAX_TRACE_ERROR * (1 + abs(v))
+        for s, v in zip(simple, y[rows], strict=True)
+    ):
+        return None
+    if not _adds_up(matrix, simple, target):
+        return None
+    return sum(
+        (s * Fraction(b) for s, b in zip(simple, folded.low[rows].tolist(), strict=True)),
+        Fraction(0),
+    )
+
+
+def _adds_up(matrix: Any, weights: list[Fraction], target: Array) -> bool:
+    whole = np.array([float(w) for w in weights])
+    simple = len(weights) <= 2**13 and all(w.denominator == 1 for w in weights)
+    if simple and _small_whole(whole) and _small_whole(matrix.data):
+        return bool(np.array_equal(matrix.T @ whole, target))  # floats are exact there
+    columns = sp.csc_array(matrix)
+    for j, wanted in enumerate(target.tolist()):
+        column = slice(columns.indptr[j], columns.indptr[j + 1])
+        pairs = zip(columns.indices[column].tolist(), columns.data[column].tolist(), strict=True)
+        if sum((weights[i] * Fraction(a) for i, a in pairs), Fraction(0)) != Fraction(wanted):
+            return False
+    return True
+
+
+def _small_whole(v: Array) -> bool:
+    """Return whether products of such numbers, and sums of 2^13 products, are exact."""
+    return bool(np.all(v == np.round(v)) and np.all(np.abs(v) <= 2**20))
+
+
+def _compact(folded: Folded, rows: Indices) -> tuple[Any, Array]:
+    """Return the rows of all parts, and the trace, on the columns that either uses."""
+    matrices, targets = [], []
+    for part in folded.parts:
+        A = sp.csr_array(part.A[rows])
+        ones = trace_places(part)
+        used, position = np.unique(np.concatenate([A.indices, ones]), return_inverse=True)
+        places = position.ravel()
+        target = np.zeros(used.size)
+        target[places[A.nnz :]] = 1.0
+        matrices.append(sp.csr_array((A.data, places[: A.nnz], A.indptr), (rows.size, used.size)))
+        targets.append(target)
+    return sp.csr_array(sp.hstack(matrices)), np.concatenate(targets)
+
+
+def trace_places(part: Part) -> Indices:
+    """Return the places of the entries that make up the trace of a part."""
+    if part.kind == "psd":
+        return np.arange(part.n, dtype=np.int64) * (part.n + 1)
+    return np.arange(part.n if part.kind == "orthant" else 1, dtype=np.int64)
+
+
+def diagonal_weights(folded: Folded, wanted: tuple[int, ...]) -> Array | None:
+    """Return y of least sup_K <y, .> with A'y >= 1 on the diagonals of the wanted parts; or None.
+
+    A'y >= 0 on the diagonals of the other parts.
+    """
+    rows = _diagonal_rows(folded)
+    if not rows.size:
+        return None
+    diagonals = [_places(part, rows) for part in folded.parts]
+    matrix = sp.csc_array(sp.hstack(diagonals).T)
+    if matrix.nnz > MAX_ENTRIES:
+        return None
+    target = np.concatenate(
+        [np.full(diagonal.shape[1], float(j in wanted)) for j, diagonal in enumerate(diagonals)]
+    )
+    from scipy.optimize import linprog
+
+    low, high = folded.low[rows], folded.high[rows]
+    up, down = np.flatnonzero(np.isfinite(high)), np.flatnonzero(np.isfinite(low))
+    # For an equation, either sign costs the same.
+    cost = np.concatenate([high[up], -low[down]])
+    both = sp.csr_array(sp.hstack([matrix[:, up], -matrix[:, down]]))
+    program = linprog(cost, A_ub=-both, b_ub=-target, bounds=(0, None), method="highs")
+    if program.status != 0:
+        return None
+    y = np.zeros(folded.rows.size)
+    y[rows[up]] += program.x[: up.size]
+    y[rows[down]] -= program.x[up.size :]
+    return y
+
+
+def _diagonal_rows(folded: Folded) -> Indices:
+    """Return the bounded rows without entries off a diagonal or in a second-order block."""
+    fits = np.ones(folded.rows.size, dtype=bool)
+    fits[folded.bounded :] = False
+    for part in folded.parts:
+        off = np.ones(part.A.nnz, dtype=bool)
+        if part.kind != "second-order":
+            off = part.A.indices % (part.n + 1) != 0 if part.kind == "psd" else ~off
+        owner = np.repeat(np.arange(part.A.shape[0]), np.diff(part.A.indptr))
+        fits[owner[off]] = False
+    return np.flatnonzero(fits)
+
+
+def _places(part: Part, rows: Indices) -> Any:
+    """Return the diagonal of a part in these rows."""
+    A = sp.csr_array(part.A[rows])
+    count = trace_places(part).size
+    where = A.indices // (part.n + 1) if part.kind == "psd" else A.indices
+    return sp.csr_array((A.data, where, A.indptr), (rows.size, count))

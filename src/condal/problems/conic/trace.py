@@ -17,7 +17,6 @@ from condal.driver.solve import solve
 from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal
 from condal.problems.conic import phases
-from condal.problems.conic.combinations import Combination, combine, traces
 from condal.problems.conic.folded import Part
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import (
@@ -39,7 +38,14 @@ from condal.problems.conic.summed_rows import (
     refuted_by_empty_row,
     roomy_bound,
 )
-from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
+from condal.problems.conic.trace_bound import (
+    Combination,
+    TraceBound,
+    UnboundedTraceError,
+    Verdict,
+    combine,
+    traces,
+)
 from condal.problems.conic.verified import (
     bound_near,
     conic_form,

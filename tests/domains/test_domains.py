@@ -391,6 +391,12 @@ def test_a_wrong_radius_is_refused(X, radius):
         X(3, radius)
 
 
+def test_the_size_of_a_product_does_not_overflow():
+    X = Product(Simplex(2, 3e200), Simplex(2, 4e200))
+    assert X.max_norm == pytest.approx(5e200)
+    assert X.diameter == pytest.approx(5e200 * 2**0.5)
+
+
 def test_an_empty_product_is_refused():
     with pytest.raises(ProblemError, match="Product needs at least one domain"):
         Product()

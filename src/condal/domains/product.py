@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from math import inf
+from math import hypot, inf
 from reprlib import Repr
 from typing import Any
 
@@ -37,11 +37,11 @@ class Product:
 
     @property
     def diameter(self) -> float:
-        return float(np.sqrt(sum(part.diameter**2 for part in self.parts)))
+        return hypot(*(part.diameter for part in self.parts))
 
     @property
     def max_norm(self) -> float:
-        return float(np.sqrt(sum(part.max_norm**2 for part in self.parts)))
+        return hypot(*(part.max_norm for part in self.parts))
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
         """The oracles of the parts, each with an equal share of tol."""

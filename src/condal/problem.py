@@ -10,21 +10,18 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from condal.domains.user import complete_domain
+from condal.domains.wrapped import complete_domain
 from condal.errors import CondalError, PieceError, ProblemError
-from condal.linalg.gradients import Gradient
+from condal.linalg.gradients import Gradient, zeros_of
 from condal.linalg.guarded import Products
-from condal.linalg.images import zeros_of
-from condal.linalg.points import Array, Point
-from condal.linalg.sharding import total_rows
+from condal.linalg.points import Array, Point, total_rows
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
 from condal.maps.user import as_map
 from condal.runtime.arguments import require_whole
 from condal.sets.defaults import complete_proximable
 from condal.sets.separable import Separable
-from condal.smooth.function import complete_smooth
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear, complete_smooth
 from condal.types import (
     Domain,
     DomainLike,

@@ -12,7 +12,7 @@ from condal.certificates.certificate import Certificate, exact_text
 from condal.certificates.history import History
 from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.linalg.points import Array
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.problem import Problem
 from condal.runtime.markup import pairs
 from condal.runtime.text import escape_terminal, table

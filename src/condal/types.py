@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Indices, LowRank, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 
 if TYPE_CHECKING:
     from condal.methods.state import State, Warm

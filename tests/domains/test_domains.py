@@ -29,7 +29,7 @@ from condal.domains import (
 from condal.errors import ProblemError
 from condal.linalg.gradients import dot, functional
 from condal.linalg.points import LowRank, dense
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.types import Domain, projects
 from laws import (

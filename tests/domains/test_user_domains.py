@@ -10,7 +10,7 @@ import pytest
 import condal
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 
 RADII = np.array([1.0, 2.0, 0.5])
 M = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0]])

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import condal
 from condal.errors import ProblemError
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from known import PLANTED
 
 N = 6

@@ -14,7 +14,7 @@ import condal_lab
 from condal.driver.pieces.guards import guarded
 from condal.errors import PieceError
 from condal.linalg.points import LowRank
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.methods import corrective
 from forwarding import Forwarding

@@ -45,7 +45,7 @@ def test_solved_only_with_a_certificate():
 
 def test_an_estimate_alone_never_solves(monkeypatch):
     """Where no proof comes out, the estimates say what they like."""
-    from condal.linalg.proof import Proof
+    from condal.linalg.rounding import Proof
 
     def unproved(*_, **__):
         return Proof(-np.inf, "none")

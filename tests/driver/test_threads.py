@@ -18,7 +18,7 @@ import pytest
 import condal
 from condal.driver.pieces.guards import guarded
 from condal.linalg.eigen import start_vector
-from condal.linalg.svec import svec_indices
+from condal.linalg.triangles import svec_indices
 from known import Hidden, torus
 from locations import SOURCE
 from repeated import CASES, MODELS, SOLVES, answered, by_method, digest, in_turn
@@ -229,8 +229,8 @@ def test_every_cache_that_outlives_a_solve_is_known():
         "certificates/cones.py:_triangle",
         "cvxpy/interior.py:_order",
         "linalg/eigen.py:start_vector",
-        "linalg/svec.py:svec_indices",
-        "linalg/threads.py:_pool",
+        "linalg/triangles.py:svec_indices",
+        "linalg/blocked.py:_pool",
     }
 
 

@@ -13,8 +13,7 @@ import condal
 from builders import BUILDERS, MODELS
 from condal import Linear, LowRank, Problem, Spectrahedron, Status
 from condal.linalg.blocked import axpy
-from condal.linalg.eigen import Automatic
-from condal.linalg.engines import Arpack, Dense, Lanczos
+from condal.linalg.eigen import Arpack, Automatic, Dense, Lanczos
 from condal.linalg.symmetric import Symmetric
 from condal.methods import LowRankCGAL, corrective, fwal
 from condal.methods.rules import Const, Decr, Harmonic, LineSearch, Never, Whole

@@ -6,7 +6,7 @@ from typing import Any
 import builders
 import condal_lab
 from condal import domains, io, maps, methods, nonsmooth, problems, sets, smooth, storage
-from condal.linalg import eigen, engines
+from condal.linalg import eigen
 from laws.domains import DOMAINS
 from laws.functions import FUNCTIONS
 from laws.maps import MAPS
@@ -39,14 +39,7 @@ INSTANCES: dict[Any, tuple[str, list[Any], str]] = {
         )
         for module in (methods, condal_lab.methods)
     },
-    **{
-        module: (
-            "smallest",
-            [engine for engine in ENGINES if type(engine).__module__ == module.__name__],
-            "ENGINES in tests/laws/spectra.py",
-        )
-        for module in (eigen, engines)
-    },
+    eigen: ("smallest", ENGINES, "ENGINES in tests/laws/spectra.py"),
     storage: (
         "move",
         [

@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from condal.linalg.lifting import lifted
+from condal.linalg.lifting import lifted, symmetric
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.symmetrize import symmetric
 from condal.linalg.triangles import BLOCK_ROWS
 from condal.maps import (
     Across,

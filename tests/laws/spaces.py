@@ -13,10 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.gradients import dot
-from condal.linalg.lifting import lifted, real_point, square_point
+from condal.linalg.lifting import lifted, real_point, square_point, symmetric
 from condal.linalg.points import LowRank, dense
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.symmetrize import symmetric
 
 
 def public_classes(module: ModuleType, method: str) -> set[type]:

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 import condal
 from condal.certificates.rounding import adjoint_rounding
-from condal.linalg.norms import gamma
-from condal.linalg.square_rows import SquareRows
+from condal.linalg.forms import SquareRows
+from condal.linalg.rounding import gamma
 from condal.maps import Across, Matrix, Quadratics
 
 

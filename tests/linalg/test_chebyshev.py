@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.linalg.chebyshev import lowest_subspace
+from condal.linalg.subspaces import lowest_subspace
 from condal.operators import Symmetric
 
 

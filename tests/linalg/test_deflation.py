@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.linalg.deflation import Deflated, has_outlier, without_outlier
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
+from condal.linalg.reductions import Deflated, has_outlier, without_outlier
 from condal.linalg.symmetric import Symmetric
 
 

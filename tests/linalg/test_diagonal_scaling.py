@@ -11,8 +11,8 @@ import scipy.sparse as sp
 import condal
 from condal.domains.spectral import Spectrahedron
 from condal.linalg import eigenvalue_bounds as proofs
-from condal.linalg.diagonal_scaling import DiagonalScaling
-from condal.linalg.proof_plan import Likely
+from condal.linalg.factorisations import Likely
+from condal.linalg.reductions import DiagonalScaling
 from condal.linalg.symmetric import Symmetric
 from condal_lab.bench.generated import theta
 from condal_lab.experiments.stand_ins import dependency_graph

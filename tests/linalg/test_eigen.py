@@ -11,8 +11,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from condal.linalg.eigen import Automatic
-from condal.linalg.engines import Arpack, Dense, Lanczos
+from condal.linalg.eigen import Arpack, Automatic, Dense, Lanczos
 from condal.linalg.symmetric import Symmetric
 from laws import (
     ENGINES,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
-from condal.linalg.factor_bounds import factor_bound, factor_columns, factor_norm
+from condal.linalg.reductions import factor_bound, factor_columns, factor_norm
 from condal.linalg.symmetric import Symmetric
 from sparse_matrices import random_sparse
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from condal.linalg import eigenvalue_bounds as proofs
-from condal.linalg.sparse_factors import SparseFactors
+from condal.linalg.factorisations import SparseFactors
 from condal.linalg.symmetric import Symmetric
 from condal_lab.experiments.stand_ins import planar_union
 from laws import random_graph, torus

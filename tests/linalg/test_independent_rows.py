@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.linalg.independent_rows import independent_rows, independent_rows_of_gram
+from condal.cvxpy.independent import independent_rows
+from condal.methods.interior.assembly import independent_rows_of_gram
 
 
 def dependent(seed: int) -> np.ndarray:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from condal.domains.spectral import MIN_KRYLOV_SIDE, Spectrahedron
-from condal.linalg.leading import leading_eigenpairs
 from condal.linalg.points import LowRank, dense
+from condal.linalg.subspaces import leading_eigenpairs
 
 N = MIN_KRYLOV_SIDE + 20
 ABOVE = np.array([2.0, 1.5, 1.4, 1.3, 1.2, 1.1, 1.0, 0.9, 0.5, 0.3])

@@ -20,9 +20,9 @@ from condal.linalg.lifting import (
     real_vectors,
     rectangle,
     square_point,
+    symmetric,
 )
 from condal.linalg.points import LowRank, Outer, dense
-from condal.linalg.symmetrize import symmetric
 from condal.types import from_user, to_user
 from laws import random_hermitian
 

@@ -12,9 +12,9 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import add, dot
+from condal.linalg.lifting import symmetric
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.symmetrize import symmetric
 from condal.linalg.triangles import BLOCK_ROWS, block_rows
 from laws import Matrices, exactly, random_lowrank, random_symmetric
 from sparse_matrices import identity

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg import partial_cholesky as partial
-from condal.linalg.engines import Lanczos
+from condal.linalg.eigen import Lanczos
+from condal.linalg.factorisations import likely_factorisation
 from condal.linalg.partial_cholesky import PartialCholesky
-from condal.linalg.proof_plan import likely_factorisation
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal_lab.experiments.stand_ins import planar_union

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.linalg.points import LowRank, dense
-from condal.linalg.prescribed_diagonal import with_diagonal
+from condal.linalg.points import LowRank, dense, with_diagonal
 
 
 @pytest.mark.parametrize("is_complex", [False, True])

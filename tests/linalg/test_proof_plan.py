@@ -10,9 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 
 from condal.linalg import eigenvalue_bounds as proofs
-from condal.linalg.lanczos_bounds import MAX_PROOF_STEPS, probabilistic
-from condal.linalg.partial_cholesky import PartialCholesky
-from condal.linalg.proof_plan import (
+from condal.linalg.factorisations import (
     LIKELY_ROOM,
     MAX_LANCZOS_WORK,
     STEP_FLOPS,
@@ -22,6 +20,8 @@ from condal.linalg.proof_plan import (
     likely_steps,
     plan_factorisation,
 )
+from condal.linalg.lanczos_bounds import MAX_PROOF_STEPS, probabilistic
+from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import work_done
 from laws import random_graph, torus

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 from condal.linalg import eigenvalue_bounds as proofs
+from condal.linalg import factorisations as costs
 from condal.linalg import partial_cholesky as partial
-from condal.linalg import proof_plan
 from condal.linalg.eigenvalue_bounds import (
     dense_cholesky,
     gershgorin,
@@ -20,10 +20,10 @@ from condal.linalg.eigenvalue_bounds import (
     sparse_factorisation,
 )
 from condal.linalg.lanczos_bounds import from_random_start, probabilistic
+from condal.linalg.lifting import symmetric
 from condal.linalg.partial_cholesky import partial_cholesky
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.symmetrize import symmetric
 from condal.runtime.meter import Deadline
 from laws import (
     ENGINES,
@@ -309,7 +309,7 @@ def test_the_proof_follows_what_is_affordable(monkeypatch):
     assert "sparse" in bound(long, 1e-3).how
     assert "dense" in bound(dense, 1e-3).how
     assert "dense" in bound(hidden, 1e-3).how
-    monkeypatch.setattr(proof_plan, "MAX_FACTOR_BYTES", 0)
+    monkeypatch.setattr(costs, "MAX_FACTOR_BYTES", 0)
     for V in (long, short, dense, hidden):
         proof = bound(V, 0.1)
         assert "random start" in proof.how
@@ -318,7 +318,7 @@ def test_the_proof_follows_what_is_affordable(monkeypatch):
 
 
 def test_discs_are_the_last_resort(monkeypatch):
-    monkeypatch.setattr(proof_plan, "MAX_FACTOR_FLOPS", 0)
+    monkeypatch.setattr(costs, "MAX_FACTOR_FLOPS", 0)
     V = Symmetric(60, diagonal=np.ones(60))  # Lanczos ends at once and proves nothing
     proof = bound(V, 1e-9)
     assert -1.1 <= proof.value <= 1.0

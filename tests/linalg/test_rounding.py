@@ -15,8 +15,7 @@ from condal.certificates.certificate import lower_bound
 from condal.driver.pieces.guards import guarded
 from condal.errors import PieceError, ProblemError
 from condal.linalg import eigenvalue_bounds as proofs
-from condal.linalg.norms import UNIT_ROUNDOFF
-from condal.linalg.rounding import Errors
+from condal.linalg.rounding import UNIT_ROUNDOFF, Errors
 from condal.linalg.symmetric import Symmetric
 from condal.smooth import (
     FactoredQuadratic,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from condal.linalg.lifting import symmetric
 from condal.linalg.sparse import diagonal_matrix, index_type, stored_rows
-from condal.linalg.symmetrize import symmetric
 from condal.problems import max_cut
 
 

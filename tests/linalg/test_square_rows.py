@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.linalg.square_rows import SquareRows
+from condal.linalg.forms import SquareRows
 from laws.maps import MAPS
 from sparse_matrices import path_graph
 

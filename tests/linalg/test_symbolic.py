@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from condal.linalg import proof_plan, symbolic
-from condal.linalg.sparse_factors import SparseFactors
+from condal.linalg import factorisations, symbolic
+from condal.linalg.factorisations import SparseFactors
 from condal.linalg.symbolic import column_counts, elimination, envelope, minimum_degree
 from condal.linalg.symmetric import Symmetric
 from condal_lab.experiments.stand_ins import planar_union
@@ -97,8 +97,8 @@ def test_a_planar_union_that_the_envelope_overestimates_is_factorised():
     """7,000 vertices: 5.1e10 operations by the envelope, 6.1e9 in truth."""
     graph = sp.csc_array(planar_union(7000))
     width = envelope(graph)
-    assert width @ width > 5 * proof_plan.MAX_FACTOR_FLOPS
-    plan = proof_plan.plan_factorisation(Symmetric(7000, sparse=(sp.csr_array(slack(graph)),)))
+    assert width @ width > 5 * factorisations.MAX_FACTOR_FLOPS
+    plan = factorisations.plan_factorisation(Symmetric(7000, sparse=(sp.csr_array(slack(graph)),)))
     assert plan.kind == "sparse"
     assert 5e9 < plan.flops < 7e9
 
@@ -110,10 +110,10 @@ def test_a_random_graph_that_would_fill_is_not_ordered(monkeypatch):
     half = sp.coo_array((np.ones(80_000), ends), (40_000, 40_000)).tocsr()
     V = Symmetric(40_000, sparse=(sp.csr_array(half + half.T),))
     monkeypatch.setattr(symbolic, "elimination", lambda pattern: pytest.fail("it was ordered"))
-    assert proof_plan.plan_factorisation(V).kind == "probabilistic"
+    assert factorisations.plan_factorisation(V).kind == "probabilistic"
 
 
 def test_a_graph_whose_factor_is_nearly_full_is_not_ordered(monkeypatch):
     graph = sp.csr_array(random_graph(1500, 0.02, 0))
     monkeypatch.setattr(symbolic, "elimination", lambda pattern: pytest.fail("it was ordered"))
-    assert proof_plan.plan_factorisation(Symmetric(1500, sparse=(graph,))).kind == "dense"
+    assert factorisations.plan_factorisation(Symmetric(1500, sparse=(graph,))).kind == "dense"

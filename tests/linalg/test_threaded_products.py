@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg import sparse, terms, threads
+from condal.linalg import blocked, sparse, terms
 from condal.linalg.symmetric import Symmetric
 from condal.methods.projection.relaxation import Sweeps
 from condal.methods.spheres.forms import form_of
@@ -21,7 +21,7 @@ COUNTS = ["1", "2", "3", "7"]
 
 @pytest.fixture(autouse=True)
 def _threads_pay_early(monkeypatch):
-    monkeypatch.setattr(threads, "MIN_THREADED_ROWS", 100)
+    monkeypatch.setattr(blocked, "MIN_THREADED_ROWS", 100)
     monkeypatch.setattr(sparse, "BLOCK_ROWS", 64)
 
 
@@ -105,7 +105,7 @@ def test_all_items_are_done_and_an_error_is_raised(monkeypatch):
     def count(i):
         done[i] += 1
 
-    threads.for_each(count, range(50), rows=1000)
+    blocked.for_each(count, range(50), rows=1000)
     assert np.all(done == 1)
 
     def fail(i):
@@ -113,26 +113,26 @@ def test_all_items_are_done_and_an_error_is_raised(monkeypatch):
             raise ValueError("of a thread")
 
     with pytest.raises(ValueError, match="of a thread"):
-        threads.for_each(fail, range(50), rows=1000)
+        blocked.for_each(fail, range(50), rows=1000)
 
 
 def test_the_environment_decides(monkeypatch):
     monkeypatch.delenv("CONDAL_NUM_THREADS", raising=False)
-    assert threads.thread_count() == 1
+    assert blocked.thread_count() == 1
     monkeypatch.setenv("CONDAL_NUM_THREADS", " 2 ")
-    assert threads.thread_count() == 2
+    assert blocked.thread_count() == 2
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
 def test_a_number_of_threads_that_is_none_is_refused(text, monkeypatch):
     monkeypatch.setenv("CONDAL_NUM_THREADS", text)
     with pytest.raises(ProblemError, match="CONDAL_NUM_THREADS must be a whole number from 1 on"):
-        threads.thread_count()
+        blocked.thread_count()
 
 
 def test_few_rows_take_one_thread(monkeypatch):
-    monkeypatch.setattr(threads, "MIN_THREADED_ROWS", N + 1)
+    monkeypatch.setattr(blocked, "MIN_THREADED_ROWS", N + 1)
     monkeypatch.setenv("CONDAL_NUM_THREADS", "2")
-    assert threads.row_blocks(graph()) is None
-    monkeypatch.setattr(threads, "_pool", lambda _: pytest.fail("a thread was started"))
-    threads.for_each(lambda _: None, range(10), rows=N)
+    assert blocked.row_blocks(graph()) is None
+    monkeypatch.setattr(blocked, "_pool", lambda _: pytest.fail("a thread was started"))
+    blocked.for_each(lambda _: None, range(10), rows=N)

@@ -11,8 +11,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from condal import maps
 from condal.errors import ProblemError
-from condal.linalg.gradients import dot
-from condal.linalg.images import adjoint_onto, step
+from condal.linalg.gradients import adjoint_onto, dot, step
 from condal.linalg.lifting import square_point
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import LowRank, dense

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import condal
 from condal.errors import ProblemError
-from condal.maps import FiniteDifferences, Identity, Operator, Sampling, operator
+from condal.maps import FiniteDifferences, Identity, Operator, Sampling, user
 
 
 class FirstDerivative(LinearOperator):
@@ -120,7 +120,7 @@ def test_lengths_of_rows_in_blocks(shape):
 
 
 def test_of_too_many_rows_the_lengths_are_bounded(monkeypatch):
-    monkeypatch.setattr(operator, "MAX_NORM_PRODUCTS", 2)
+    monkeypatch.setattr(user, "MAX_NORM_PRODUCTS", 2)
     a = np.random.default_rng(0).standard_normal((4, 3))
     A = Operator(aslinearoperator(a))
     assert (A.row_norms() >= np.linalg.norm(a, axis=1)).all()

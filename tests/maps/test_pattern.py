@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.maps.pattern import Pattern, summed_places
+from condal.maps.entries import Pattern, summed_places
 
 rng = np.random.default_rng(3)
 

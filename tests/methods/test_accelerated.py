@@ -10,8 +10,8 @@ import pytest
 
 import condal
 from condal.driver.scaling import normalise
+from condal.linalg.lifting import symmetric
 from condal.linalg.points import LowRank
-from condal.linalg.symmetrize import symmetric
 from condal.methods import AcceleratedGradient, LowRankCGAL, PrimalDual
 from condal.methods.accelerated.ritz import RitzSpace, clipped, extended, orthonormal
 from condal.storage import Factor

@@ -8,8 +8,8 @@ import pytest
 import condal
 from condal.driver.scaling import normalise
 from condal.linalg.eigen import lowest
+from condal.linalg.lifting import symmetric
 from condal.linalg.points import symmetric_product
-from condal.linalg.symmetrize import symmetric
 from condal.methods import LowRankCGAL
 from condal.methods.lowrank.factored import FactoredLagrangian, least_scale_of, surface_of
 from condal.methods.lowrank.geometry import Sphere, UnitRows

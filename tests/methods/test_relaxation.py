@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.linalg.lifting import complex_vectors, real_vectors
+from condal.linalg.lifting import complex_vectors, real_vectors, symmetric
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.symmetrize import symmetric
 from condal.methods.projection import relaxation
 from condal.methods.projection.relaxation import MAX_OMEGA, Sweeps, colouring, move_rows, next_omega
 from known import random_graph, torus

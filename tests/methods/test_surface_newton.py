@@ -11,8 +11,8 @@ from condal import Status
 from condal.driver.scaling import normalise
 from condal.errors import ProblemError
 from condal.io.formats.sdpa import read_sdpa
+from condal.linalg.forms import SquareRows
 from condal.linalg.sparse import diagonal_matrix
-from condal.linalg.square_rows import SquareRows
 from condal.methods import LowRankNewton
 from condal.methods.surface import gram as gram_module
 from condal.methods.surface import newton

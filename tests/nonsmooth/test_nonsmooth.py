@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 import condal
 from condal.errors import ProblemError
 from condal.linalg.blocked import BLOCK_LENGTH
-from condal.linalg.norms import group_norms, stable_norm
+from condal.linalg.rounding import group_norms, stable_norm
 from condal.nonsmooth import (
     L1,
     L2,

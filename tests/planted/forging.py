@@ -14,7 +14,7 @@ import numpy as np
 
 from condal.certificates.certificate import EvaluatedPoint
 from condal.linalg.points import LowRank
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.problem import Problem
 from condal.result import Result, Status
 from condal.types import from_user

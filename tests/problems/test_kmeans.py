@@ -395,7 +395,7 @@ class TestPairsOfClusters:
             assert problem.objective(x) == pytest.approx(plain_cost(points, labels))
 
     def test_the_forms_are_nonnegative_for_nonnegative_x_and_have_an_adjoint(self):
-        from condal.maps.checks import check_adjoint
+        from condal.maps.user import check_adjoint
         from condal.problems.cluster_pairs import ClusterPairs
 
         points = blobs(40, 3, apart=6.0)

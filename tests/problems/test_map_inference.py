@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 import condal
 from condal.domains import Simplices
-from condal.domains.couplings import coupled
+from condal.domains.birkhoff import coupled
 from condal.errors import ProblemError
 from condal.problems import map_inference
 from condal_lab.methods import GDMM

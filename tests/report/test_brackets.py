@@ -11,7 +11,7 @@ import pytest
 from condal.certificates.certificate import Certificate
 from condal.certificates.history import History, Row
 from condal.cli import result_text
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.report import figures, words
 from condal.report.progress import last_line
 from condal.result import Result, Status

@@ -16,7 +16,7 @@ from condal.certificates.certificate import Certificate
 from condal.certificates.history import History, Row
 from condal.errors import CondalError, ProblemError
 from condal.io.results import Saved
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.report import page, words, write
 from condal.report.pages import MAX_RESULTS
 from condal.result import Status, unbegun

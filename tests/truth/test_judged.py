@@ -11,7 +11,7 @@ import pytest
 cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the rivals come by CVXPY 1.9")
 
 import condal
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.result import Status
 from truth.constraints import Box
 from truth.costs import linear

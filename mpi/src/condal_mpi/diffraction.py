@@ -16,11 +16,10 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from condal.domains.lifted import Hermitian
-from condal.linalg.points import Array, Point
-from condal.linalg.sharding import local_rows
+from condal.linalg.points import Array, Point, local_rows
 from condal.linalg.symmetric import Symmetric
 from condal.maps.quadratics import Quadratics
-from condal.smooth.residuals import LeastSquares
+from condal.smooth.losses import LeastSquares
 from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.team import Team
 

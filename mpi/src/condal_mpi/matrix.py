@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import stable_norm
 from condal.linalg.sparse import gathered_product, gathers, index_type
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.terms import DiagonalTerm, SparseTerm, Term

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.engines import START_NOISE
+from condal.linalg.eigen import START_NOISE
 from condal.linalg.lanczos import Eigenpair
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from condal.domains.spectral import Spectrahedron
-from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import lowest
 from condal.linalg.gradients import Gradient
 from condal.linalg.lanczos_bounds import from_random_start
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.proof import Proof
+from condal.linalg.reductions import DiagonalScaling
+from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import Term
-from condal.maps.cost import Cost
+from condal.maps.matrices import Cost
 from condal.sets.boxes import Box, Equal
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 from condal.types import Provable
 from condal_mpi.oracle import Slepc
 from condal_mpi.sharded_array import ShardedArray, normals

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.blocked import block_slices
-from condal.linalg.norms import group_norms
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import group_norms
 from condal_mpi.halo import Halo, with_halo
 from condal_mpi.matrix import ShardedRows
 from condal_mpi.sharded_array import ShardedArray

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
+from condal.linalg.rounding import stable_norm
 from condal_mpi.team import Team
 
 ROWS_PER_GENERATOR = 4096  # of random numbers

@@ -28,11 +28,9 @@ from condal.certificates.rounding import (
 from condal.certificates.scales import require_scales
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
-from condal.linalg.gradients import add
-from condal.linalg.images import zeros_of
-from condal.linalg.norms import gamma, stable_norm, sum_roundings
+from condal.linalg.gradients import add, zeros_of
 from condal.linalg.points import Array, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, gamma, stable_norm, sum_roundings
 from condal.problem import JudgesItself, Model, Problem, problem_of
 from condal.runtime.arguments import finite_array
 from condal.runtime.entropy import unpredictable_seed

@@ -24,9 +24,8 @@ from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.measures import EXACT_DISTANCE, dimacs_errors, is_bracket
 from condal.certificates.membership import is_member, price_of_distance
 from condal.certificates.tolerance import excess
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, stable_norm
 from condal.problem import Problem
 from condal.result import Result, Status
 

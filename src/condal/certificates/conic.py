@@ -31,9 +31,9 @@ from condal.certificates.objective import objective_above
 from condal.certificates.residuals import column_norms, dot, powers_of_two, residual
 from condal.certificates.row_space import TINY
 from condal.certificates.stacked import unproved
-from condal.linalg.deflation import has_outlier, without_outlier
 from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array
+from condal.linalg.reductions import has_outlier, without_outlier
 from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric
 

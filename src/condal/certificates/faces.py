@@ -22,8 +22,8 @@ from scipy.linalg import qr
 
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.exact import exact_solution, is_psd_exactly
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
+from condal.linalg.rounding import stable_norm
 from condal.runtime.time_limit import current_limit
 
 MAX_SIDE = 12  # of a psd matrix that is factorised in fractions

@@ -13,11 +13,9 @@ import numpy as np
 
 from condal.certificates.membership import require_vector
 from condal.certificates.rounding import adjoint_rounding, dual_rounding
-from condal.linalg.images import zeros_of
-from condal.linalg.norms import gamma, sum_roundings
+from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array
-from condal.linalg.proof import Proof
-from condal.linalg.rounding import norm_above
+from condal.linalg.rounding import Proof, gamma, norm_above, sum_roundings
 from condal.problem import Problem
 from condal.types import Provable
 

@@ -15,9 +15,8 @@ from condal.certificates.local_metric import LocalMetric
 from condal.certificates.objective import objective_above
 from condal.certificates.row_space import ROUND_UP, TINY
 from condal.linalg.factorisations import dense_cholesky
-from condal.linalg.norms import UNIT_ROUNDOFF, stable_norm
 from condal.linalg.points import Array
-from condal.linalg.rounding import norm_above
+from condal.linalg.rounding import UNIT_ROUNDOFF, norm_above, stable_norm
 from condal.linalg.symmetric import Symmetric
 
 MAX_STEPS = 4

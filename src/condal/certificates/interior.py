@@ -15,9 +15,8 @@ import scipy.sparse as sp
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import is_clear
 from condal.certificates.proposals import corrected, proved_value
-from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
-from condal.linalg.rounding import norm_above
+from condal.linalg.rounding import norm_above, row_squares
 from condal.linalg.sparse import diagonal_matrix
 from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal, propose

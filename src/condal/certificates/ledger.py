@@ -29,10 +29,9 @@ from condal.certificates.certificate import (
 from condal.certificates.membership import require_real
 from condal.certificates.tolerance import solves
 from condal.errors import FormatError, ProblemError
-from condal.linalg.images import zeros_of
-from condal.linalg.norms import stable_norm
+from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, stable_norm
 from condal.problem import Problem
 from condal.runtime.meter import Deadline, is_cancelled, work_done
 from condal.storage.reconstruction import Reconstruction

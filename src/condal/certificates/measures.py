@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, stable_norm
 from condal.problem import Problem
 from condal.sets.boxes import Equal
 

@@ -11,9 +11,8 @@ import numpy as np
 from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.errors import ProblemError
 from condal.linalg.gradients import add, norm
-from condal.linalg.norms import stable_norm
-from condal.linalg.points import Array, LowRank
-from condal.linalg.sharding import local_rows, total_rows
+from condal.linalg.points import Array, LowRank, local_rows, total_rows
+from condal.linalg.rounding import stable_norm
 from condal.problem import Problem
 from condal.types import Domain, Spectral
 

@@ -19,8 +19,8 @@ from condal.certificates.conic import proved_upper_bound
 from condal.certificates.faces import exact_value
 from condal.certificates.inner import inner_value
 from condal.certificates.residuals import residual
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
+from condal.linalg.rounding import stable_norm
 from condal.linalg.sparse import diagonal_matrix
 from condal.runtime.time_limit import current_limit
 

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.linalg.points import Array, LowRank, Point, dense
-from condal.linalg.prescribed_diagonal import with_diagonal
+from condal.linalg.points import Array, LowRank, Point, dense, with_diagonal
 from condal.problem import Problem
 from condal.types import Lifted, Spectral
 

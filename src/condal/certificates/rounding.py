@@ -6,11 +6,9 @@ from math import inf
 
 import numpy as np
 
-from condal.linalg.gradients import Gradient
-from condal.linalg.images import zeros_of
-from condal.linalg.norms import gamma, stable_norm
+from condal.linalg.gradients import Gradient, zeros_of
 from condal.linalg.points import Array
-from condal.linalg.rounding import Errors, Rounded, norm_above
+from condal.linalg.rounding import Errors, Rounded, gamma, norm_above, stable_norm
 from condal.types import LinearMap, Smooth
 
 MAX_SQUARED = 1e150  # the square of a larger number may overflow
@@ -50,7 +48,7 @@ def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
     by_norms = gamma(A.terms + 4) * (sizes[0] * sizes[1]) + TINY * A.terms
     if by_norms <= enough or not np.isfinite(by_norms) or not _is_small(A.adjoint(zeros_of(A))):
         return by_norms
-    from condal.linalg.square_rows import SquareRows
+    from condal.linalg.forms import SquareRows
 
     rows = SquareRows.of(A)
     if rows is None:

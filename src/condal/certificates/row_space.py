@@ -17,9 +17,8 @@ from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf
 
 from condal.linalg.factorisations import dense_cholesky
-from condal.linalg.norms import UNIT_ROUNDOFF, row_norms
 from condal.linalg.points import Array, Indices
-from condal.linalg.rounding import norm_above
+from condal.linalg.rounding import UNIT_ROUNDOFF, norm_above, row_norms
 from condal.linalg.symmetric import Symmetric
 
 MAX_ROWS = 1_500  # of a dense factorisation

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from condal.certificates.cones import Cone
-from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.points import Array
+from condal.linalg.rounding import UNIT_ROUNDOFF, gamma
 
 MAX_SIDE = 40  # of matrices that are stacked: larger ones gain nothing
 MIN_COUNT = 4

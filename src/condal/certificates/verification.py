@@ -20,7 +20,7 @@ from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.membership import require_vector
 from condal.certificates.scales import require_scales
 from condal.errors import CondalError, ProblemError
-from condal.linalg.images import zeros_of
+from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Status

@@ -8,9 +8,8 @@ from condal.driver.memory import Plan, estimate, in_all
 from condal.errors import ProblemError
 from condal.problem import Problem
 from condal.runtime.memory import available, size
-from condal.storage.factored import Factored
 from condal.storage.sketch import Sketch
-from condal.storage.whole import Dense
+from condal.storage.whole import Dense, Factored
 from condal.types import Spectral, Storage
 
 MIN_BYTES_TO_MENTION = 10**9

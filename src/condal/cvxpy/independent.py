@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from condal.errors import ProblemError
-from condal.linalg.independent_rows import independent_rows
 from condal.linalg.points import Array, Indices
 
 MAX_COLUMNS_AND_ENTRIES = 4_000, 4e7  # of a piece
@@ -65,3 +65,24 @@ def _require_room(rows: int, cols: int) -> None:
             "entries. Give them bounds, write the problem with psd or nonnegative variables, or "
             "build it with condal.Problem.of"
         )
+
+
+def independent_rows(A: Array, *, tol: float, first: NDArray[np.bool_]) -> list[int]:
+    """Return as many independent rows of A as its rank, those of `first` where possible.
+
+    By QR factorisations with pivots: accurate for any tol, for matrices of moderate size.
+    """
+    unit = (A / np.linalg.norm(A, axis=1)[:, None]).T
+    chosen: list[int] = []
+    Q = np.zeros((A.shape[1], 0))
+    for group in (np.flatnonzero(first), np.flatnonzero(~first)):
+        if group.size == 0 or len(chosen) == A.shape[1]:
+            continue
+        remainder = unit[:, group]
+        for _ in range(2):  # twice is enough
+            remainder = remainder - Q @ (Q.T @ remainder)
+        R, pivots = la.qr(remainder, mode="r", pivoting=True)
+        rank = int((np.abs(np.diagonal(R)) > tol).sum())
+        chosen += group[pivots[:rank]].tolist()
+        Q = la.qr(unit[:, chosen], mode="economic")[0]
+    return chosen

@@ -18,8 +18,8 @@ from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.solving import Options
 from condal.cvxpy.structure import Structure
 from condal.cvxpy.svec import Layout, triangle
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import stable_norm
 
 CUBE, SQUARE, ENTRY, ROW = 0.02, 40.0, 20.0, 100.0  # ns per iteration: psd rows, entries of A, rows
 MAX_ITERATIONS = 200

@@ -26,8 +26,8 @@ from condal.certificates.proposals import proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.judgement import BEYOND_TRACE, Judgement, Violations, worded
 from condal.cvxpy.svec import Layout
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
+from condal.linalg.rounding import stable_norm
 from condal.problem import gap_unit
 
 ROUNDED_ZERO = 1e-18  # relative to the data: smaller objectives count as 0

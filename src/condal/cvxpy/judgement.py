@@ -12,8 +12,8 @@ import numpy as np
 from condal.certificates.checked import rounded_text
 from condal.cvxpy.forms import CvxpyProblem
 from condal.cvxpy.svec import Layout, smat, triangle
-from condal.linalg.norms import row_norms, stable_norm
 from condal.linalg.points import Array
+from condal.linalg.rounding import row_norms, stable_norm
 from condal.result import Result
 
 BEYOND_TRACE = "for points within the given trace bound"

@@ -12,8 +12,8 @@ from cvxpy.error import SolverError
 
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
-from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
+from condal.linalg.rounding import row_squares
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program, trace_of

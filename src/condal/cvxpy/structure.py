@@ -21,8 +21,8 @@ from condal.certificates.row_space import RowSpace
 from condal.cvxpy.elimination import Elimination, eliminate
 from condal.cvxpy.svec import ZERO, Layout
 from condal.errors import ProblemError
-from condal.linalg.norms import row_norms
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import row_norms
 
 MAX_DEPENDENT = 200  # equations without a variable of their own whose combinations are computed
 NULL = 1e-12  # relative to the largest eigenvalue: the squared norm of a combination that is 0

@@ -10,8 +10,8 @@ import numpy as np
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import group_indices, group_norms, stable_norm
 from condal.linalg.points import Array, Indices, Point
+from condal.linalg.rounding import group_indices, group_norms, stable_norm
 from condal.nonsmooth.levels import onto_simplex
 from condal.runtime.arguments import finite_array, require_positive, require_whole
 

@@ -1,4 +1,4 @@
-"""Doubly stochastic matrices: the hull of the permutations."""
+"""Doubly stochastic matrices, the hull of the permutations, and couplings."""
 
 from __future__ import annotations
 
@@ -8,17 +8,37 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from condal.domains.couplings import coupled
 from condal.domains.flat import Flat
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, gamma, stable_norm
 from condal.runtime.arguments import require_whole
 
 NEWTON_STEPS = 60
 MIN_STEP = 1e-6  # a shorter Newton step ends the projection
 SUM_TOLERANCE = 1e-14  # per row and column: how far its sum may be from 1, mostly by rounding
+
+
+def coupled(tables: Array, rows: Array, columns: Array) -> Array:
+    """Return nonnegative tables near the given ones that have these row and column sums.
+
+    `tables` is m x p x q, `rows` m x p and `columns` m x q, the last two nonnegative and of equal
+    sums. Rows and then columns with too large a sum are scaled down, and the deficit is spread
+    (Altschuler, Weed and Rigollet 2017). A table with the right sums is unchanged.
+    """
+    tables = np.maximum(tables, 0.0)
+    tables = tables * _less(rows, tables.sum(axis=2))[:, :, None]
+    tables = tables * _less(columns, tables.sum(axis=1))[:, None, :]
+    short = np.maximum(rows - tables.sum(axis=2), 0.0)
+    lacks = np.maximum(columns - tables.sum(axis=1), 0.0)
+    total = short.sum(axis=1)
+    shares = np.divide(lacks, total[:, None], out=np.zeros_like(lacks), where=total[:, None] > 0)
+    return np.asarray(tables + short[:, :, None] * shares[:, None, :])
+
+
+def _less(wanted: Array, got: Array) -> Array:
+    """Return wanted / got, at most 1."""
+    return np.divide(wanted, got, out=np.ones_like(got), where=got > wanted)
 
 
 class Birkhoff(Flat):

@@ -8,10 +8,10 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import ConeSlice
+from condal.linalg.forms import ConeSlice
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
+from condal.linalg.rounding import stable_norm
 from condal.runtime.arguments import finite_array, require_positive, require_whole
 
 

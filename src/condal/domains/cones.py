@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from condal.domains.flat import ClosedForm
-from condal.linalg.cone_slices import ConeSlice
+from condal.linalg.forms import ConeSlice
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array, Point
+from condal.linalg.rounding import gamma, stable_norm
 from condal.nonsmooth.levels import onto_simplex
 from condal.runtime.arguments import require_positive, require_whole
 from condal.sets.cones import SecondOrder

@@ -10,9 +10,8 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, gamma, stable_norm
 from condal.linalg.symmetric import Symmetric
 
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # more than a product loses to underflow

@@ -10,9 +10,8 @@ import numpy as np
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import UNIT_ROUNDOFF, stable_norm
 from condal.linalg.points import Array, Indices, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import UNIT_ROUNDOFF, Proof, stable_norm
 from condal.runtime.arguments import plain_array, require_whole
 
 

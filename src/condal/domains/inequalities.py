@@ -12,9 +12,8 @@ import scipy.sparse as sp
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, gamma, stable_norm
 from condal.linalg.sparse import require_sound
 from condal.runtime.arguments import finite_array, refuse_complex
 

@@ -11,9 +11,8 @@ import numpy as np
 from condal.domains.flat import SMALLEST, ClosedForm, Flat
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, gamma, stable_norm
 from condal.runtime.arguments import finite_array
 
 MAX_VERTICES_PAIRED = 4000  # up to which the diameter is computed from all pairs

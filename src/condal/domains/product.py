@@ -11,9 +11,8 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import gamma
 from condal.linalg.points import Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, gamma
 from condal.types import Domain, projects
 
 BLOCK_SEED = 7919  # blocks must not share the random start of their proofs

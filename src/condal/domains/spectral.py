@@ -14,14 +14,13 @@ from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic, Engine, lowest
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, stable_norm
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import require_positive, require_whole
 
 if TYPE_CHECKING:
-    from condal.linalg.cone_slices import ConeSlice
+    from condal.linalg.forms import ConeSlice
 
 MIN_PARTIAL_SIDE = 64  # from which LAPACK computes a few eigenpairs faster than all
 MAX_PARTIAL = 0.15  # fraction of the eigenpairs: to compute more takes longer than to compute all
@@ -79,7 +78,7 @@ class Spectrahedron:
 
     @property
     def sections(self) -> tuple[ConeSlice, ...]:
-        from condal.linalg.cone_slices import ConeSlice
+        from condal.linalg.forms import ConeSlice
 
         return (ConeSlice("psd", self.n, self.trace, self.at_most),)
 
@@ -129,7 +128,7 @@ class Spectrahedron:
         if self.n >= MIN_PARTIAL_SIDE and isinstance(guess, LowRank):
             wanted, U = guess.rank + SPARE_PAIRS, guess.U
         if self.n >= MIN_KRYLOV_SIDE and tol > 0:
-            from condal.linalg.leading import leading_eigenpairs
+            from condal.linalg.subspaces import leading_eigenpairs
 
             pairs = leading_eigenpairs(v, U, self._cut, SPARE_PAIRS, tol)
             if pairs is not None:

@@ -9,10 +9,10 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import ConeSlice
+from condal.linalg.forms import ConeSlice
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices, Point
+from condal.linalg.rounding import stable_norm
 from condal.nonsmooth.levels import onto_l1_ball, onto_simplex
 from condal.runtime.arguments import plain_array, require_positive, require_whole
 

@@ -1,18 +1,39 @@
-"""A domain behind another object: to count or watch its oracle, or to represent another domain."""
+"""A domain behind another object: to count or watch its oracle, to represent another domain, or to
+complete a domain of a user that has only an oracle.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from inspect import signature
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from condal.linalg.gradients import Gradient
+import numpy as np
+
+from condal.domains.product import Product
+from condal.linalg.gradients import Gradient, norm
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.proof import Proof
-from condal.types import Domain, Spectral
+from condal.linalg.rounding import Proof
+from condal.linalg.symmetric import Symmetric
+from condal.runtime.arguments import copy_members, has_member
+from condal.types import Domain, DomainLike, Spectral
 
 if TYPE_CHECKING:
-    from condal.linalg.cone_slices import ConeSlice
+    from condal.linalg.forms import ConeSlice
+
+MEMBERS = ("diameter", "max_norm", "bound", "distance", "check")
+SAMPLES = 16  # oracle calls that estimate max |x|
+TO_PROVE = {
+    "bound": (
+        "bound(v, *, slack, failure, seed, enough), which returns a condal.types.Proof of a lower "
+        "bound on <v, x> over X"
+    ),
+    "max_norm": "max_norm, an upper bound on |x| over X",
+}
 
 
 class Wrapped:
@@ -41,7 +62,7 @@ class Wrapped:
 
     @property
     def sections(self) -> tuple[ConeSlice, ...] | None:
-        from condal.linalg.cone_slices import sections
+        from condal.linalg.forms import sections
 
         return sections(self.X)
 
@@ -92,3 +113,109 @@ class WrappedSpectral(Wrapped):
 def unguarded(X: Domain) -> Domain:
     """Return the domain that the user gave."""
     return X.X if isinstance(X, Wrapped) and X.guards else X
+
+
+class UserDomain:
+    """A user's domain, with defaults for the members of `Domain` that it lacks.
+
+    Without `bound` or `max_norm` nothing can be proved: `unprovable` says so. Without `max_norm`,
+    |x| is estimated from the oracle. Without `distance`, proofs say that they trust the oracle.
+    """
+
+    of_user = True
+
+    def __init__(self, X: Any, like: Gradient | None) -> None:
+        self.X, self._like = X, like
+        self._takes_tol = _takes_three(X.lmo)
+        copy_members(self, X, ("diameter", "max_norm", "distance", "check"))
+        missing = [text for name, text in TO_PROVE.items() if not has_member(X, name)]
+        self.unprovable = ""
+        if missing:
+            self.unprovable = (
+                f"nothing is proved: the domain X, a {type(X).__name__}, lacks what a proof needs; "
+                f"add {' and '.join(missing)}"
+            )
+
+    @cached_property
+    def diameter(self) -> float:
+        return 2.0 * self.max_norm
+
+    @cached_property
+    def max_norm(self) -> float:
+        """The largest |x| that the oracle returns in random directions; 1 if they are all 0."""
+        rng = np.random.default_rng(0)
+        if self._like is None:
+            return 1.0
+        return max(norm(self.lmo(_random(self._like, rng)), rng) for _ in range(SAMPLES)) or 1.0
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
+        return self.X.lmo(v, tol, guess) if self._takes_tol else self.X.lmo(v)
+
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
+        if self.unprovable:
+            return Proof(-inf, self.unprovable)
+        proof = self.X.bound(v, slack=slack, failure=failure, seed=seed, enough=enough)
+        known = has_member(self.X, "distance") or has_member(self.X, "project")
+        if known or not isinstance(proof, Proof):
+            return proof
+        return replace(proof, how=f"{proof.how}, trusting that the oracle lmo returns points of X")
+
+    def distance(self, x: Point) -> float:
+        return 0.0
+
+    def check(self, v: Gradient, name: str) -> None:
+        """Nothing: a gradient of another space fails in the oracle."""
+
+
+class UserProjectable(UserDomain):
+    """A `UserDomain` with a projection, which gives the distance."""
+
+    def distance(self, x: Point) -> float:
+        return float(np.linalg.norm(np.asarray(x) - np.asarray(self.X.project(np.asarray(x)))))
+
+    def project(self, v: Any) -> Point:
+        return self.X.project(v)
+
+
+def complete_domain(X: DomainLike, gradient: Callable[[], Gradient | None]) -> Any:
+    """Return X, or an adapter if X lacks members of `Domain`; `gradient` makes one on its space."""
+    return X if _is_complete(X) else _completed(X, gradient())
+
+
+def _is_complete(X: Any) -> bool:
+    if isinstance(X, Product):
+        return all(_is_complete(part) for part in X.parts)
+    return all(has_member(X, name) for name in MEMBERS) and _takes_three(X.lmo)
+
+
+def _completed(X: Any, like: Gradient | None) -> Any:
+    if _is_complete(X):
+        return X
+    if not isinstance(X, Product):
+        return (UserProjectable if has_member(X, "project") else UserDomain)(X, like)
+    blocks: Any = (None,) * len(X.parts)  # if they do not fit, the check of the fit says so
+    if isinstance(like, tuple) and len(like) == len(X.parts):
+        blocks = like
+    return Product(*(_completed(part, block) for part, block in zip(X.parts, blocks, strict=True)))
+
+
+def _takes_three(lmo: Any) -> bool:
+    """Return whether lmo takes tol and guess, too."""
+    try:
+        signature(lmo).bind(None, 0.0, None)
+    except TypeError:
+        return False
+    except ValueError:  # a builtin without a signature
+        return True
+    return True
+
+
+def _random(like: Gradient, rng: np.random.Generator) -> Any:
+    """Return a random gradient of the same space."""
+    if isinstance(like, tuple):
+        return tuple(_random(block, rng) for block in like)
+    if isinstance(like, Symmetric):
+        return Symmetric(like.n, diagonal=rng.standard_normal(like.n))
+    return rng.standard_normal(np.shape(like))

@@ -10,14 +10,15 @@ import numpy as np
 
 from condal.domains.wrapped import unguarded
 from condal.errors import ProblemError
+from condal.linalg.factorisations import MAX_FACTOR_BYTES, dense_factor_bytes
 from condal.linalg.gradients import Gradient
-from condal.linalg.limits import MAX_FACTOR_BYTES, basis_bytes, dense_factor_bytes
+from condal.linalg.lanczos import basis_bytes
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice, choices
 from condal.problem import Problem
 from condal.runtime.memory import Bytes, available, bytes_of, physical, size
-from condal.storage.choice import DEFAULT_MAX_BYTES, LEAST_RANK, automatic
-from condal.storage.sketch import Sketch, storage_bytes
+from condal.storage.choice import DEFAULT_MAX_BYTES, LEAST_RANK, automatic, storage_bytes
+from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES
 from condal.types import Domain, Method, Storage, matrix_sides
 

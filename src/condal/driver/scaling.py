@@ -16,7 +16,7 @@ from condal.certificates.history import Row
 from condal.certificates.scales import require_scales
 from condal.driver.counting import Counts
 from condal.errors import ProblemError
-from condal.linalg.images import zeros_of
+from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array
 from condal.methods.state import State
 from condal.problem import Problem

@@ -14,7 +14,7 @@ from condal.certificates.membership import is_member, require_point
 from condal.driver.run_record import HANDOVER, UNITS_AS_GIVEN
 from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
-from condal.linalg.images import zeros_of
+from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point
 from condal.methods.state import LEAST_WARM_K, Warm
 from condal.problem import Problem

@@ -21,23 +21,22 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.deflation import Deflated
-from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import Engine
-from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
-from condal.linalg.lanczos_bounds import probabilistic
-from condal.linalg.limits import MAX_FACTOR_FLOPS
-from condal.linalg.norms import UNIT_ROUNDOFF, gamma
-from condal.linalg.points import Array
-from condal.linalg.proof import Proof
-from condal.linalg.proof_plan import (
+from condal.linalg.factorisations import (
+    MAX_FACTOR_FLOPS,
     MIN_SPARSE_SIDE,
     Plan,
+    dense_cholesky,
     few_steps,
     likely_factorisation,
     likely_steps,
+    sparse_factorisation,
 )
-from condal.linalg.proof_plan import plan_factorisation as _plan
+from condal.linalg.factorisations import plan_factorisation as _plan
+from condal.linalg.lanczos_bounds import probabilistic
+from condal.linalg.points import Array
+from condal.linalg.reductions import Deflated, DiagonalScaling
+from condal.linalg.rounding import UNIT_ROUNDOFF, Proof, gamma
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import Cancelled, check_cancelled, seconds_left
 
@@ -65,7 +64,7 @@ def smallest_eigenvalue_bound(
 
         return schur_bound(V, slack=slack, enough=enough)
     if all(term.low_rank for term in V.terms):
-        from condal.linalg.factor_bounds import factor_bound, factor_columns
+        from condal.linalg.reductions import factor_bound, factor_columns
 
         proof = factor_bound(V, slack) if factor_columns(V) else None
         if proof is not None:
@@ -87,7 +86,7 @@ def smallest_eigenvalue_bound(
         return discs
     best = discs or Proof(-inf, "no proof")
     if engine is None:
-        from condal.linalg.engines import Lanczos
+        from condal.linalg.eigen import Lanczos
 
         engine = Lanczos()
     attempts = _attempts(V, slack, failure, seed, enough, engine, shares)
@@ -154,7 +153,7 @@ def _factored(
     if plan.kind == "dense":
         proof, lower = dense_cholesky(explicit, enough), None
     else:
-        from condal.linalg.sparse_factors import SparseFactors
+        from condal.linalg.factorisations import SparseFactors
 
         factors = SparseFactors.of(explicit, enough)
         proof = None if factors is None else factors.proof()

@@ -14,9 +14,17 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
 from condal.linalg.blocked import BLOCK_LENGTH, axpy
-from condal.linalg.points import Array
-from condal.linalg.sharding import with_rows
+from condal.linalg.points import Array, with_rows
 from condal.linalg.symmetric import Symmetric
+
+MAX_BASIS_BYTES = 256 * 2**20  # of a Lanczos basis
+MAX_BASIS_STEPS = 2000
+MAX_LOWEST_DENSE_SIDE = 150  # up to here LAPACK computes several eigenpairs faster than Lanczos
+
+
+def basis_bytes(n: int) -> int:
+    """Return the most bytes that a Lanczos basis of vectors of length n takes."""
+    return min(MAX_BASIS_BYTES, 8 * n * min(n, MAX_BASIS_STEPS))
 
 
 @dataclass(frozen=True, eq=False)

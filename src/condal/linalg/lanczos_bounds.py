@@ -28,7 +28,7 @@ from scipy.linalg.lapack import dpttrf
 
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.points import Array
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import Cancelled, agreed
 

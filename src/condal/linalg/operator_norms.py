@@ -9,10 +9,9 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.lanczos import Recurrence, missed_share
-from condal.linalg.matrix_free import is_operator
-from condal.linalg.norms import gamma, stable_norm
-from condal.linalg.points import Array
-from condal.linalg.sharding import total_rows
+from condal.linalg.points import Array, total_rows
+from condal.linalg.rounding import gamma, stable_norm
+from condal.linalg.sparse import is_operator
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import PairTerm
 
@@ -36,7 +35,7 @@ def frobenius_norm(V: Symmetric) -> float:
     if all(term.is_sparse or isinstance(term, PairTerm) for term in V.terms):
         return _norm_with_pairs(V)
     if all(term.low_rank for term in V.terms):
-        from condal.linalg.factor_bounds import factor_columns, factor_norm
+        from condal.linalg.reductions import factor_columns, factor_norm
 
         if factor_columns(V):
             return factor_norm(V)

@@ -16,11 +16,10 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf
 
+from condal.linalg.factorisations import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
 from condal.linalg.lanczos import Recurrence
-from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
-from condal.linalg.norms import UNIT_ROUNDOFF
 from condal.linalg.points import Array, Indices
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import UNIT_ROUNDOFF, Proof
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import DENSE_SPEED, spend

@@ -1,4 +1,9 @@
-"""Points of a domain: arrays, low-rank matrices and tuples of these."""
+"""Points of a domain: arrays, low-rank matrices and tuples of these.
+
+The rows of an array may be distributed over ranks: it then has those of its rank as `local`, and
+makes arrays with the same distribution. Most code needs not know, as operations on rows and sums
+over them are the same for both.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from condal.linalg.blocked import weighted_squares
+
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 
 ENTRIES_PER_BLOCK = 2**14  # of an Outer, computed together
+MIN_DIAGONAL = 1e-300  # rows with a smaller diagonal entry count as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,3 +181,55 @@ def zero_like(x: Point) -> Point:
     if isinstance(x, LowRank):
         return LowRank(x.U[:, :0], x.weights[:0])
     return np.zeros_like(x)
+
+
+def local_rows(a: Array) -> Array:
+    """Return the rows of an array that this process has."""
+    local: Array = getattr(a, "local", a)
+    return local
+
+
+def with_rows(like: Any, local: Array) -> Array:
+    """Return the array with these rows in this process, distributed as `like` is."""
+    make = getattr(like, "with_local", None)
+    array: Array = local if make is None else make(local)
+    return array
+
+
+def total_rows(a: Array) -> int:
+    """Return the number of rows on all ranks together."""
+    return int(getattr(a, "total", len(a)))
+
+
+def normals_like(a: Array, seed: Any, columns: int) -> Array:
+    """Return standard normal numbers, `columns` for each row of a, whoever has it."""
+    make = getattr(a, "normals", None)
+    if make is not None:
+        sharded: Array = make(seed, columns)
+        return sharded
+    return np.random.default_rng(seed).standard_normal((len(a), columns))
+
+
+def with_diagonal(x: Point, d: Array | float) -> Point:
+    """Return S x S with the diagonal d >= 0, S diagonal; a zero row becomes one of its own."""
+    if isinstance(x, LowRank):
+        squares = weighted_squares(x.U.real, x.weights)
+        if x.U.dtype.kind == "c":
+            squares += weighted_squares(x.U.imag, x.weights)
+        diagonal = np.maximum(squares, 0.0)
+        is_zero = diagonal <= MIN_DIAGONAL
+        U = x.U * np.sqrt(d / np.where(is_zero, 1.0, diagonal))[:, None]
+        heaviest = int(np.argmax(x.weights))
+        U[is_zero] = 0.0
+        missing = d[is_zero] if isinstance(d, np.ndarray) else d  # the rows may be on many ranks
+        U[is_zero, heaviest] = np.sqrt(missing / x.weights[heaviest])
+        return LowRank(U, x.weights)
+    full: Any = dense(x)
+    diagonal = np.diagonal(full).real
+    d, is_zero = np.broadcast_to(d, diagonal.shape), diagonal <= MIN_DIAGONAL
+    root = np.sqrt(d / np.where(is_zero, 1.0, diagonal))
+    scaled = full * np.multiply.outer(root, root)
+    scaled[is_zero] = 0.0
+    scaled[:, is_zero] = 0.0
+    scaled[np.diag_indices(len(full))] = d
+    return np.asarray(scaled)

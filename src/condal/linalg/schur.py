@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.linalg.factorisations import SparseFactors
 from condal.linalg.points import Array
 from condal.linalg.sparse import diagonal_matrix
-from condal.linalg.sparse_factors import SparseFactors
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import Term
 from condal.runtime.meter import PRODUCT_FLOPS, check_cancelled, spend

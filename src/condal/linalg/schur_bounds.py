@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.linalg.norms import UNIT_ROUNDOFF
 from condal.linalg.points import Array
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import UNIT_ROUNDOFF, Proof
 from condal.linalg.schur import Augmented
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import check_cancelled

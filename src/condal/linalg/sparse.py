@@ -1,7 +1,8 @@
-"""Checked copies of the matrices that users pass: SciPy does not check sparse indices."""
+"""Sparse matrices that users pass, checked, and products with them."""
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -9,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.linalg.blocked import for_each
 from condal.linalg.points import Array, Indices
-from condal.linalg.threads import for_each
 from condal.runtime.arguments import finite_array
 
 BLOCK_ROWS = 1024  # of a product: with some 64 columns they stay in the cache
@@ -164,3 +165,9 @@ def _require_within(places: Any, side: int, name: str, kind: str) -> None:
             f"{name} has the {kind} index {wrong}, and {side} {kind}s: indices must lie in "
             f"0..{side - 1}, as they start at 0"
         )
+
+
+def is_operator(value: Any) -> bool:
+    """Return whether value is a LinearOperator; before that class is imported, none exists."""
+    module = sys.modules.get("scipy.sparse.linalg")
+    return module is not None and isinstance(value, module.LinearOperator)

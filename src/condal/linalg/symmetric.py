@@ -17,19 +17,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.norms import UNIT_ROUNDOFF
 from condal.linalg.points import Array, Indices, LowRank
+from condal.linalg.rounding import UNIT_ROUNDOFF
 from condal.linalg.terms import (
-    DenseTerm,
     DiagonalTerm,
     GramTerm,
-    LowerTerm,
     OperatorTerm,
     PairTerm,
     SparseTerm,
     Term,
     combined,
 )
+from condal.linalg.triangles import DenseTerm, LowerTerm
 from condal.runtime.meter import PRODUCT_FLOPS, spend
 
 MIN_REORDERED_SIDE = 50_000  # a vector of this length no longer fits in the cache

@@ -15,12 +15,17 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.blocked import add_scaled_rows, block_slices, gram, gram_product
-from condal.linalg.norms import gamma
+from condal.linalg.blocked import (
+    add_scaled_rows,
+    block_slices,
+    gram,
+    gram_product,
+    row_blocks,
+    threaded_product,
+)
 from condal.linalg.points import Array
+from condal.linalg.rounding import gamma
 from condal.linalg.sparse import diagonal_matrix, gathered_product, gathers
-from condal.linalg.threads import row_blocks, threaded_product
-from condal.linalg.triangles import lower_matmul, lower_sum, symmetrize_lower
 
 
 class Term(ABC):
@@ -96,9 +101,9 @@ class SparseTerm(Term):
 
     def add_product(self, out: Array | None, v: Array) -> Array:
         if gathers(self.matrix, v):
-            return _onto(out, gathered_product(self.matrix, v))
+            return onto(out, gathered_product(self.matrix, v))
         blocks = self._blocks
-        return _onto(out, self.matrix @ v if blocks is None else threaded_product(blocks, v))
+        return onto(out, self.matrix @ v if blocks is None else threaded_product(blocks, v))
 
     @cached_property
     def _blocks(self) -> list[tuple[slice, Any]] | None:
@@ -112,7 +117,7 @@ class SparseTerm(Term):
         return SparseTerm(sp.csr_array((data, matrix.indices, matrix.indptr), matrix.shape))
 
     def add_dense(self, out: Array | None) -> Array:
-        return _onto(out, self.matrix.toarray())
+        return onto(out, self.matrix.toarray())
 
     def to_sparse(self) -> Any:
         return sp.csc_array(self.matrix)
@@ -148,7 +153,7 @@ class DiagonalTerm(Term):
 
     def add_product(self, out: Array | None, v: Array) -> Array:
         if v.ndim == 1 or out is None:
-            return _onto(out, (self.d if v.ndim == 1 else self.d[:, None]) * v)
+            return onto(out, (self.d if v.ndim == 1 else self.d[:, None]) * v)
         add_scaled_rows(out, self.d, v)
         return out
 
@@ -235,68 +240,6 @@ class PairTerm(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class DenseTerm(Term):
-    """A dense matrix."""
-
-    order = 3
-    matrix: Array
-
-    @property
-    def full(self) -> Array:
-        """Both triangles."""
-        return self.matrix
-
-    def add_product(self, out: Array | None, v: Array) -> Array:
-        # Half of the matrix is enough for one vector, which is bound by memory.
-        return _onto(out, lower_matmul(self.matrix, v) if v.ndim == 1 else self.matrix @ v)
-
-    def add_dense(self, out: Array | None) -> Array:
-        return self.matrix.copy() if out is None else _onto(out, self.full)
-
-    def scaled(self, c: float) -> DenseTerm:
-        return type(self)(c * self.full)
-
-    def diagonal(self) -> Array:
-        return np.diagonal(self.matrix)
-
-    def absolute_product(self, v: Array) -> Array:
-        full, out = self.full, np.empty(v.size)
-        for rows in block_slices(v.size, v.size):
-            out[rows] = np.abs(full[rows]) @ v
-        return out
-
-    def arrays(self) -> Iterable[Array]:
-        return (self.matrix,)
-
-    def plus(self, other: Term) -> DenseTerm | None:
-        if not isinstance(other, DenseTerm):
-            return None
-        if isinstance(self, LowerTerm) or isinstance(other, LowerTerm):
-            return LowerTerm(lower_sum(self.matrix, other.matrix))
-        return DenseTerm(self.matrix + other.matrix)
-
-
-@dataclass(frozen=True, eq=False)
-class LowerTerm(DenseTerm):
-    """A dense matrix of which only the part on and below the diagonal blocks is read."""
-
-    order = 4
-
-    @property
-    def full(self) -> Array:
-        return symmetrize_lower(self.matrix)
-
-    def add_product(self, out: Array | None, v: Array) -> Array:
-        return _onto(out, lower_matmul(self.matrix, v))
-
-    def add_dense(self, out: Array | None) -> Array:
-        return _onto(out, self.full)
-
-    def arrays(self) -> Iterable[Array]:
-        return ()  # what lies above the blocks may be anything
-
-
-@dataclass(frozen=True, eq=False)
 class GramTerm(Term):
     """a' Diag(w) a for a p x n matrix a, dense or CSR, which is never multiplied out."""
 
@@ -306,10 +249,10 @@ class GramTerm(Term):
     w: Array
 
     def add_product(self, out: Array | None, v: Array) -> Array:
-        return _onto(out, gram_product(self.a, self.w, v))
+        return onto(out, gram_product(self.a, self.w, v))
 
     def add_dense(self, out: Array | None) -> Array:
-        return _onto(out, gram(self.a, self.w))
+        return onto(out, gram(self.a, self.w))
 
     def scaled(self, c: float) -> GramTerm:
         return GramTerm(self.a, c * self.w)
@@ -347,7 +290,7 @@ class OperatorTerm(Term):
 
     def add_dense(self, out: Array | None) -> Array:
         image = self.operator.matmat(np.eye(self.operator.shape[0]))
-        return _onto(out, 0.5 * (image + image.T))
+        return onto(out, 0.5 * (image + image.T))
 
     def scaled(self, c: float) -> OperatorTerm:
         return OperatorTerm(c * self.operator)
@@ -375,6 +318,6 @@ def combined(terms: Iterable[Term]) -> tuple[Term, ...]:
     return tuple(out)
 
 
-def _onto(out: Array | None, image: Array) -> Array:
+def onto(out: Array | None, image: Array) -> Array:
     """Return out + image on the memory of `out`; `image` itself if `out` is None."""
     return image if out is None else np.add(out, image, out=out)

@@ -10,13 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.gradients import Gradient
-from condal.linalg.images import BlockedMap, adjoint_onto
+from condal.linalg.gradients import BlockedMap, Gradient, adjoint_onto
 from condal.linalg.points import Array, Point
 from condal.types import LinearMap
 
 if TYPE_CHECKING:
-    from condal.linalg.square_rows import SquareRows
+    from condal.linalg.forms import SquareRows
 
 
 class BasicMap:
@@ -89,7 +88,7 @@ class Scaled:
 
     def split_squares(self) -> SquareRows | None:
         """Return the rows as a sparse matrix and vectors, as for `SplitMap`."""
-        from condal.linalg.square_rows import SquareRows
+        from condal.linalg.forms import SquareRows
 
         inner = SquareRows.of(self.A)
         return None if inner is None else inner.scaled(self.rows)
@@ -151,7 +150,7 @@ class Stack(BasicMap):
 
     def split_squares(self) -> SquareRows | None:
         """Return the rows as a sparse matrix and vectors, as for `SplitMap`."""
-        from condal.linalg.square_rows import SquareRows
+        from condal.linalg.forms import SquareRows
 
         every = [(m.size, SquareRows.of(m)) for m in self.maps]
         parts = [part for size, part in every if size or part is not None]

@@ -1,24 +1,166 @@
-"""Maps that read a symmetric matrix: any of its entries, or its row sums."""
+"""Entries of symmetric matrices: read from factors, and written as sparse matrices."""
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.blocked import block_slices
+from condal.linalg.points import Array, Indices, LowRank, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps.combined import BasicMap, Scaled
-from condal.maps.pattern import PairEntries, Pattern
+from condal.maps.combined import BasicMap
 from condal.maps.triplets import indices, require_within
 from condal.runtime.arguments import require_whole
-from condal.types import LinearMap
 
-MAX_ENTRIES = 1e8  # of a matrix that is written down: 1.6 GB
+MAX_FULL_RATIO = 16  # of n^2 to the pairs: up to here BLAS computes all entries faster than some
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """A CSR array of fixed pattern whose data are `spread` y, a fixed sparse combination of y.
+
+    If each entry depends on one y, the data are factor * y[which].
+    """
+
+    blank: Any
+    spread: Any
+
+    @classmethod
+    def of(cls, n: int, rows: Any, cols: Any) -> Pattern:
+        """Return the pattern that splits y_k between (rows_k, cols_k) and (cols_k, rows_k)."""
+        both = np.concatenate([rows, cols]), np.concatenate([cols, rows])
+        blank, sums = summed_places((n, n), *both)
+        each = np.full(sums.nnz, 0.5), sums.indices % max(rows.size, 1), sums.indptr
+        spread = sp.csr_array(each, shape=(blank.nnz, rows.size))
+        if blank.nnz < sums.nnz:
+            spread.sum_duplicates()  # the halves of a diagonal entry
+        return cls(blank, spread)
+
+    @property
+    def terms(self) -> int:
+        """The most y that an entry depends on."""
+        return int(np.diff(self.spread.indptr).max(initial=0))
+
+    @cached_property
+    def _single(self) -> tuple[Array, Any] | None:
+        """(factor, which) if every entry depends on one y."""
+        if self.terms > 1 or self.spread.nnz < self.spread.shape[0]:
+            return None
+        return self.spread.data, self.spread.indices.astype(np.intp)
+
+    def after(self, first: Any) -> Pattern:
+        """Return the same pattern, filled from `first` y."""
+        return Pattern(self.blank, sp.csr_array(self.spread @ first))
+
+    def fill(self, y: Array) -> Any:
+        """Return the matrix of y."""
+        if y.shape != (self.spread.shape[1],):
+            raise ProblemError(f"a dual of {self.spread.shape[1]} numbers is wanted; got {y.size}")
+        filled = copy(self.blank)  # shares its indices: nothing is sorted or checked again
+        if self._single is None:
+            filled.data = self.spread @ y
+        else:
+            factor, which = self._single
+            filled.data = np.take(y, which, mode="clip")
+            filled.data *= factor
+        return filled
+
+
+def summed_places(shape: tuple[int, int], rows: Any, cols: Any) -> tuple[Any, Any]:
+    """Return a CSR array of zeros at the places given, and the sums that make its data.
+
+    The sums are a CSR array of ones: times a vector with a number per place, they are the data, in
+    which repeated places add up.
+    """
+    count = rows.size
+    small = np.int32 if max(count, *shape) < 2**31 else np.int64
+    places, order = (rows.astype(small), cols.astype(small)), np.arange(count, dtype=small)
+    blank = sp.csr_array((np.ones(count), places), shape=shape)
+    if blank.nnz == count:  # no place is repeated: sorting by counting suffices
+        order = sp.csr_array((order, places), shape=shape).data
+        ends = np.arange(count + 1, dtype=small)
+    else:
+        keys = rows * shape[1] + cols
+        order = np.argsort(keys, kind="stable").astype(small)
+        ends = np.searchsorted(keys[order], np.append(np.unique(keys), np.iinfo(np.int64).max))
+    blank.data[:] = 0.0
+    blank.has_canonical_format = True  # so that sums need not check
+    sums = sp.csr_array((np.ones(count), order, ends), shape=(blank.nnz, count))
+    return blank, sums
+
+
+@dataclass(frozen=True, eq=False)
+class PairEntries:
+    """x -> x[rows, cols] = <u_i, diag(weights) u_j>, for x = U diag(weights) U', n x n.
+
+    The rows u_i and u_j are gathered block by block in the cache. For many pairs of few rows, all
+    entries of x are computed, some rows at a time.
+    """
+
+    n: int
+    rows: Indices
+    cols: Indices
+
+    def __call__(self, x: LowRank) -> Array:
+        """Return the entries of x."""
+        if x.U.shape[0] != self.n:
+            raise ProblemError(f"x must be {self.n} x {self.n}; got a side of {x.U.shape[0]}")
+        if x.rank == 1:
+            return self._of_rank_one(x.weights[0] * x.U[:, 0], np.ascontiguousarray(x.U[:, 0]))
+        if self.n**2 <= MAX_FULL_RATIO * self.rows.size:
+            return self._from_all_entries(x)
+        return self._from_gathered_rows(x)
+
+    def _of_rank_one(self, left: Array, right: Array) -> Array:
+        out = np.empty(self.rows.size)
+        for block in block_slices(out.size):
+            entries = np.take(left, self.rows[block], out=out[block], mode="clip")
+            entries *= right[self.cols[block]]
+        return out
+
+    def _from_gathered_rows(self, x: LowRank) -> Array:
+        out, U = np.empty(self.rows.size), np.ascontiguousarray(x.U)
+        blocks = block_slices(out.size, x.rank)
+        longest = blocks[0].stop if blocks else 0
+        left, right = np.empty((2, longest, x.rank))
+        for block in blocks:
+            count = block.stop - block.start
+            products = np.take(U, self.rows[block], axis=0, out=left[:count], mode="clip")
+            products *= np.take(U, self.cols[block], axis=0, out=right[:count], mode="clip")
+            np.matmul(products, x.weights, out=out[block])
+        return out
+
+    def _from_all_entries(self, x: LowRank) -> Array:
+        order, places = self._sorted
+        left, right = x.U * x.weights, x.U.T
+        entries = np.empty(order.size)
+        for rows, pairs in self._row_blocks:
+            block = left[rows] @ right
+            np.take(block, places[pairs] - rows.start * self.n, out=entries[pairs], mode="clip")
+        out = np.empty(order.size)
+        out[order] = entries
+        return out
+
+    @cached_property
+    def _sorted(self) -> tuple[Indices, Indices]:
+        """The order of the pairs by rows, and their places in the n^2 entries of x."""
+        order = np.argsort(self.rows, kind="stable")
+        return order, (self.rows * self.n + self.cols)[order]
+
+    @cached_property
+    def _row_blocks(self) -> list[tuple[slice, slice]]:
+        """Blocks of rows of x, and the range of the sorted pairs of each."""
+        blocks = block_slices(self.n, self.n // 8)  # taller than usual, for the sake of BLAS
+        ends = np.searchsorted(self._sorted[1], [0, *(rows.stop * self.n for rows in blocks)])
+        pairs = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        return list(zip(blocks, pairs, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,64 +280,3 @@ class Entries(BasicMap):
     def pattern(self) -> Pattern:
         """The sparsity pattern of A'y."""
         return Pattern.of(self.n, self.rows, self.cols)
-
-
-@dataclass(frozen=True)
-class RowSums(BasicMap):
-    """The row sums, A x = c x 1, of a symmetric n x n matrix.
-
-    Parameters
-    ----------
-    n : int
-        The side of x.
-    factor : float, default 1.0
-        The factor c.
-    """
-
-    terms = 2
-
-    n: int
-    factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_whole(self.n, "n")
-        if not np.isfinite(self.factor):
-            raise ProblemError(f"factor must be a finite number; got {self.factor!r}")
-
-    @property
-    def size(self) -> int:
-        return self.n
-
-    @property
-    def norm(self) -> float:
-        """c sqrt(n): A'y = c (y 1' + 1 y')/2, and AA' has the largest eigenvalue c^2 n, at 1."""
-        return abs(self.factor) * float(np.sqrt(self.n))
-
-    @property
-    def row_sums_factor(self) -> float:
-        """c: that A x = c x 1, for methods that know no concrete map."""
-        return self.factor
-
-    def scaled(self, rows: Array) -> LinearMap:
-        if rows.min() == rows.max():
-            return RowSums(self.n, self.factor * float(rows[0]))
-        return Scaled(self, rows)
-
-    def row_norms(self) -> Array:
-        return np.full(self.n, abs(self.factor) * np.sqrt((self.n + 1) / 2))
-
-    def as_matrix(self) -> Any | None:
-        """c (e_i 1' + 1 e_i')/2, flattened, for each i: 2n - 1 entries each; None if too many."""
-        if 2 * self.n**2 > MAX_ENTRIES:
-            return None
-        sums = sp.kron(sp.eye(self.n), np.full((1, self.n), self.factor), format="csr")
-        return sp.csr_array(sums @ Entries(self.n).as_matrix())
-
-    def __call__(self, x: Point) -> Array:
-        if isinstance(x, LowRank):
-            return x.U @ (self.factor * x.weights * x.U.sum(axis=0))
-        return self.factor * np.asarray(x).sum(axis=1)
-
-    def adjoint(self, y: Array) -> Symmetric:
-        """c (y 1' + 1 y')/2."""
-        return Symmetric(self.n, pairs=((self.factor * y, np.ones(self.n)),))

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
+from condal.linalg.rounding import row_norms
 from condal.linalg.sparse import diagonal_matrix, max_column_entries
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
-from condal.maps.entries import Entries
-from condal.maps.pattern import Pattern
+from condal.maps.entries import Entries, Pattern
 from condal.maps.triplets import from_matrices, from_rows, from_triplets
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.rounding import row_norms
 from condal.linalg.sparse import max_column_entries, stored_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import weighted_squares
+from condal.linalg.forms import SquareRows
 from condal.linalg.lifting import (
     complex_vectors,
     is_complex,
@@ -21,11 +22,10 @@ from condal.linalg.lifting import (
     real_vectors,
     require_finite_parts,
 )
-from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.rounding import row_norms
 from condal.linalg.sparse import diagonal_matrix, require_sound, stored_matrix
-from condal.linalg.square_rows import SquareRows
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
 from condal.maps.diffraction import CodedDiffraction

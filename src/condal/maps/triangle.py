@@ -12,10 +12,15 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Indices, LowRank, Point
-from condal.linalg.svec import SQRT2, diagonal_block_indices, svec_indices
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.terms import DenseTerm, LowerTerm
-from condal.linalg.triangles import block_rows
+from condal.linalg.triangles import (
+    SQRT2,
+    DenseTerm,
+    LowerTerm,
+    block_rows,
+    diagonal_block_indices,
+    svec_indices,
+)
 from condal.maps.combined import BasicMap, Scaled
 from condal.maps.entries import Entries
 from condal.runtime.arguments import require_whole

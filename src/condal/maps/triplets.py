@@ -14,11 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.lifting import is_complex
+from condal.linalg.lifting import is_complex, symmetric
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.symmetrize import symmetric
 from condal.runtime.arguments import finite_array, plain_array, refuse_complex, require_whole
 
 

@@ -68,7 +68,7 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> Itera
 
 def _conic(problem: Problem) -> list[Choice]:
     """The candidates before CGAL for vectors and products of cones."""
-    from condal.linalg.cone_slices import sections
+    from condal.linalg.forms import sections
     from condal.methods.cgal import corrective
     from condal.methods.projection.primal_dual import PrimalDual
 
@@ -280,7 +280,7 @@ def _why_not_projected(problem: Problem, n: int, method: LowRankCGAL) -> str | N
 
 def _fixes_diagonal(problem: Problem, n: int) -> bool:
     """Whether each x_ii of one matrix has an equation of its own."""
-    from condal.linalg.square_rows import SquareRows
+    from condal.linalg.forms import SquareRows
 
     rows = SquareRows.of(problem.A) if problem.h.fixed is not None else None
     if rows is None or rows.matrix.shape[1] != n * n:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
-from condal.linalg.gradients import add, dot
-from condal.linalg.images import adjoint_onto
+from condal.linalg.gradients import add, adjoint_onto, dot
 from condal.linalg.points import Array, Point
 from condal.runtime.arguments import require_positive
 from condal.types import Proximable

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from condal.linalg.blocked import axpy
-from condal.linalg.images import difference, step
+from condal.linalg.gradients import difference, step
 from condal.linalg.points import Array, Point
 from condal.methods.lagrangian import Atom, slope_along
 from condal.types import AtomStorage, Storage

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.chebyshev import lowest_subspace
 from condal.linalg.gradients import add
 from condal.linalg.points import Array, LowRank
+from condal.linalg.subspaces import lowest_subspace
 from condal.linalg.symmetric import Symmetric
 from condal.methods.accelerated.ritz import clipped
 from condal.methods.lagrangian import multiplier, require_penalty

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
-from condal.linalg.images import zeros_of
+from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.norms import gamma
 from condal.linalg.points import Array
-from condal.linalg.rounding import NEAR, one_factor, written
-from condal.linalg.svec import (
+from condal.linalg.rounding import NEAR, gamma, one_factor, written
+from condal.linalg.triangles import (
     checked_svec,
     smat,
     svec_eigenvalue_error,

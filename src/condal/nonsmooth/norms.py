@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.norms import gamma, group_indices, group_norms, stable_norm
 from condal.linalg.points import Array, Indices
-from condal.linalg.rounding import NEAR, norm_above
+from condal.linalg.rounding import NEAR, gamma, group_indices, group_norms, norm_above, stable_norm
 from condal.nonsmooth.finite import (
     Coordinatewise,
     Finite,

@@ -13,10 +13,9 @@ from condal.certificates.certificate import Certificate, certify
 from condal.certificates.checked import rounded_text
 from condal.domains.lifted import Hermitian
 from condal.errors import ProblemError
-from condal.linalg.lifting import is_complex
+from condal.linalg.lifting import is_complex, symmetric
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound
-from condal.linalg.symmetrize import symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, in_time, model_text, point_of, rounding_limit
 from condal.problems.factors import factor_of, leading_factor
@@ -26,7 +25,7 @@ from condal.problems.unit_diagonal import unit_diagonal_program
 from condal.result import Result
 from condal.runtime.arguments import Seed
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 BATCH = 50  # columns that are iterated together
 MAX_POWER_ITERATIONS = 100

@@ -18,9 +18,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.domains.spectral import Spectrahedron
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import gamma
 from condal.linalg.points import Array, LowRank, Point, dense
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof, gamma
 from condal.linalg.symmetric import Symmetric
 
 MAX_DENSE_SIDE = 2000  # n^2 up to which V'v V is formed explicitly

@@ -13,7 +13,7 @@ from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.maps.combined import Stack
-from condal.maps.entries import RowSums
+from condal.maps.matrices import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import Drawn, excess, generator, point_of, preview, rounding_limit
@@ -25,10 +25,9 @@ from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.memory import require_matrices
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
-from condal.sets.boxes import Equal
-from condal.sets.orthants import NonNegative
+from condal.sets.boxes import Equal, NonNegative
 from condal.sets.separable import Separable
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:
     from condal.problems.cluster_pairs import ClusterPairs

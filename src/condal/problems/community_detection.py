@@ -22,7 +22,7 @@ from condal.problems.lloyd import PointRows, best_clustering
 from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
 from condal.runtime.arguments import Seed, require_positive
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 Null: TypeAlias = Literal["uniform", "degrees"]
 

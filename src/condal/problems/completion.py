@@ -31,7 +31,7 @@ from condal.runtime.arguments import (
     require_whole,
 )
 from condal.runtime.time_limit import TimeLimit
-from condal.smooth.residuals import Huber, LeastSquares
+from condal.smooth.losses import Huber, LeastSquares
 
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]
 DELTA_SHARE = 0.25  # of max_seconds, at most, for delta, if the radius is chosen, too

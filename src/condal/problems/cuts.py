@@ -33,7 +33,7 @@ from condal.problems.signs import best_signs, checked_signs
 from condal.problems.unit_diagonal import unit_diagonal, unit_diagonal_program
 from condal.result import Result
 from condal.runtime.arguments import Seed
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.linalg.lifting import symmetric
 from condal.linalg.points import Array
-from condal.linalg.symmetrize import symmetric
 from condal.problems.inputs import real_array
 
 

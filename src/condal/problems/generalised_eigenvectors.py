@@ -11,10 +11,10 @@ import numpy as np
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
+from condal.linalg.lifting import symmetric
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.symmetrize import symmetric
-from condal.maps.cost import Cost
+from condal.maps.matrices import Cost
 from condal.problem import Problem
 from condal.problems.answers import Drawn, model_text, point_of
 from condal.problems.factors import leading_factor
@@ -22,7 +22,7 @@ from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
 from condal.sets.boxes import Equal
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture

@@ -14,7 +14,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
-from condal.maps.diagonal import Diagonal
+from condal.maps.matrices import Diagonal
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
 from condal.problems.answers import (
@@ -33,7 +33,7 @@ from condal.problems.signs import checked_signs
 from condal.result import Result
 from condal.runtime.arguments import Seed, require_whole
 from condal.sets.boxes import Box, Equal
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 IMPROVED_SHARE = 0.1  # of the trials, the lightest cuts: improved by moves
 MAX_BATCH_NUMBERS = 2**22  # of the splits that are compared at once

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.linalg.lifting import symmetric
 from condal.linalg.points import Array
 from condal.linalg.sparse import diagonal_matrix, require_sound
-from condal.linalg.symmetrize import symmetric
 from condal.problems.inputs import (
     array_of,
     describe,

@@ -16,8 +16,8 @@ from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank, Point, dense
 from condal.maps.combined import Stack
-from condal.maps.diagonal import Diagonal
 from condal.maps.entries import Entries
+from condal.maps.matrices import Diagonal
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.graphs import edges

@@ -20,7 +20,7 @@ from condal.problems.labels import checked_labels
 from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
 from condal.runtime.arguments import Seed, require_whole
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 MAX_VERTICES_WITH_BOUNDS = 2000  # on the entries of x, by default
 

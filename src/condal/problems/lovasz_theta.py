@@ -35,7 +35,7 @@ from condal.problems.stable import improve_stable_set, take_in_order
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
 from condal.sets.boxes import Box, Equal
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 NOISE_THRESHOLDS = (1e-5, 1e-3, 1e-1)  # of 1/n, the mean of diag x; smaller rows may be noise
 COMPLEMENT_MATRICES = 3  # n x n, at least, of the adjacency and its complement

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.checked import rounded_text
-from condal.domains.couplings import coupled
+from condal.domains.birkhoff import coupled
 from condal.domains.product import Product
 from condal.domains.vectors import Simplex, Simplices
 from condal.errors import ProblemError
@@ -25,7 +25,7 @@ from condal.problems.labels import checked_states
 from condal.result import Result
 from condal.runtime.arguments import refuse_masked
 from condal.sets.boxes import Equal
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from condal.linalg.points import Array, Indices, LowRank, Outer
-from condal.maps.pattern import PairEntries, summed_places
+from condal.maps.entries import PairEntries, summed_places
 from condal.runtime.time_limit import TimeLimit
 
 SPARE = 6  # singular vectors beyond the rank of the fit

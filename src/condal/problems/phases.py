@@ -23,7 +23,7 @@ from condal.problems.factors import factor_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive
 from condal.runtime.entropy import unpredictable_seed
-from condal.smooth.residuals import LeastSquares
+from condal.smooth.losses import LeastSquares
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture

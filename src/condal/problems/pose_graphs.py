@@ -16,7 +16,7 @@ from condal.linalg.schur import Eliminated, SchurTerm
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import SparseTerm
-from condal.maps.blocks import BlockDiagonal
+from condal.maps.matrices import BlockDiagonal
 from condal.problem import Problem
 from condal.problems.answers import model_text, point_of
 from condal.problems.factors import factor_of, leading_factor
@@ -24,7 +24,7 @@ from condal.problems.inputs import describe
 from condal.problems.poses import Poses, RelativePoses, nearest_rotations
 from condal.result import Result
 from condal.sets.boxes import Equal
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 EXTRA_RANK = 2  # columns beyond d of the first factor: fewer local minima
 

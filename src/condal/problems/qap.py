@@ -37,10 +37,9 @@ from condal.problems.permutations import checked_permutation, improve_by_exchang
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
-from condal.sets.boxes import Box, Equal
-from condal.sets.orthants import NonNegative
+from condal.sets.boxes import Box, Equal, NonNegative
 from condal.sets.separable import Separable
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 NonNegativity: TypeAlias = Literal["all", "costs"]
 

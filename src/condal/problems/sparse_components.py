@@ -11,8 +11,8 @@ from scipy.linalg import eigh
 
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
+from condal.linalg.lifting import symmetric
 from condal.linalg.points import Array
-from condal.linalg.symmetrize import symmetric
 from condal.maps.triangle import Triangle
 from condal.nonsmooth.norms import L1
 from condal.problem import Problem
@@ -22,7 +22,7 @@ from condal.problems.inputs import describe, real_array
 from condal.result import Result
 from condal.runtime.arguments import require_positive, require_whole
 from condal.runtime.memory import require_matrices
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 MATRICES = 5  # n x n, at least, that a solve holds: S, its scaled copy, and images of |x|
 NEGLIGIBLE = 1e-3  # of the largest entry of a leading eigenvector; smaller entries count as 0

@@ -29,7 +29,7 @@ from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal_program
 from condal.result import Result
 from condal.runtime.arguments import Seed
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture

@@ -21,8 +21,7 @@ from condal.problems.factors import factor_of
 from condal.problems.measured_counts import coherences, measured, nearest_image
 from condal.result import Result
 from condal.runtime.arguments import require_positive
-from condal.smooth.likelihoods import Poisson
-from condal.smooth.residuals import LeastSquares
+from condal.smooth.losses import LeastSquares, Poisson
 from condal.types import LinearMap
 
 MEASURED = 1e-9  # a smaller square of a coefficient of a target is rounding

@@ -18,7 +18,7 @@ from condal.problems.answers import model_text, rectangle_of
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
-from condal.smooth.residuals import LeastSquares
+from condal.smooth.losses import LeastSquares
 
 NEGLIGIBLE = 1e-3  # of the largest singular value, below the accuracy of an answer
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.points import Array, Point
-from condal.linalg.prescribed_diagonal import with_diagonal
-from condal.maps.diagonal import Diagonal
+from condal.linalg.points import Array, Point, with_diagonal
+from condal.maps.matrices import Diagonal
 from condal.problem import Problem
 from condal.sets.boxes import Equal
 from condal.types import Smooth

@@ -1,9 +1,9 @@
 from condal.sets.affine import Affine as Affine
-from condal.sets.balls import Ball as Ball
 from condal.sets.boxes import Box as Box
 from condal.sets.boxes import Equal as Equal
+from condal.sets.boxes import NonNegative as NonNegative
+from condal.sets.boxes import NonPositive as NonPositive
+from condal.sets.cones import Ball as Ball
 from condal.sets.cones import PSDCone as PSDCone
 from condal.sets.cones import SecondOrder as SecondOrder
-from condal.sets.orthants import NonNegative as NonNegative
-from condal.sets.orthants import NonPositive as NonPositive
 from condal.sets.separable import Separable as Separable

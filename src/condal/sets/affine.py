@@ -12,9 +12,16 @@ import scipy.sparse as sp
 from scipy.linalg import qr, solve_triangular
 
 from condal.errors import ProblemError
-from condal.linalg.norms import UNIT_ROUNDOFF, gamma, stable_norm
 from condal.linalg.points import Array, Indices
-from condal.linalg.rounding import NEAR, norm_above, one_factor, written
+from condal.linalg.rounding import (
+    NEAR,
+    UNIT_ROUNDOFF,
+    gamma,
+    norm_above,
+    one_factor,
+    stable_norm,
+    written,
+)
 from condal.linalg.sparse import require_sound
 from condal.runtime.arguments import finite_array
 from condal.sets.defaults import Projected

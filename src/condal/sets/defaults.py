@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
-from condal.linalg.rounding import NEAR, norm_above, one_factor, written
+from condal.linalg.rounding import NEAR, norm_above, one_factor, stable_norm, written
 from condal.runtime.arguments import copy_members, has_member, require_members
 from condal.types import Provable, Proximable, ProximableLike
 
 FAR = 2.0**30  # a power of 2: multiplying by it does not round
 SAME = 1e-12  # of the terms of h*: by how much two equal values of h* may differ
+OPTIONAL = (
+    *("separable", "fixed", "value", "distance", "multiplier"),
+    *("conjugate_abs_sum", "dual_point", "dual_error"),
+    *("normal_residual", "support", "support_abs_sum", "support_error"),
+)
 
 
 class ProofDefaults(ABC):
@@ -162,13 +166,6 @@ class Rescaled(ProximableDefaults):
 
     def _dual(self, y: Array) -> Array:
         return y * (self.r / self.c)
-
-
-OPTIONAL = (
-    *("separable", "fixed", "value", "distance", "multiplier"),
-    *("conjugate_abs_sum", "dual_point", "dual_error"),
-    *("normal_residual", "support", "support_abs_sum", "support_error"),
-)
 
 
 class UserProximable(ProximableDefaults):

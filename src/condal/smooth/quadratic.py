@@ -14,16 +14,14 @@ from condal.errors import ProblemError
 from condal.linalg.eigenvalue_bounds import semidefinite
 from condal.linalg.guarded_operators import guard_operators
 from condal.linalg.lanczos import Recurrence, missed_share
-from condal.linalg.norms import UNIT_ROUNDOFF, gamma, stable_norm
+from condal.linalg.lifting import symmetric
 from condal.linalg.points import Array
-from condal.linalg.proof import Proof
-from condal.linalg.rounding import Errors
-from condal.linalg.symmetrize import symmetric
+from condal.linalg.rounding import UNIT_ROUNDOFF, Errors, Proof, gamma, stable_norm
 from condal.maps.combined import Scaled, Stack
 from condal.maps.user import as_map
 from condal.maps.vectors import Identity
 from condal.runtime.arguments import finite_array, refuse_complex, require_positive
-from condal.smooth.linear import checked_cost, inner_with
+from condal.smooth.objectives import checked_cost, inner_with
 from condal.types import LinearMap
 
 MAX_DENSE_SIDE = 400  # up to which all eigenvalues of Q are computed

@@ -1,19 +1,60 @@
-"""The choice of a storage, and whether a given one fits."""
+"""The choice of a storage, for one block or several, and whether a given one fits."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import numpy as np
 
 from condal.domains.wrapped import Wrapped
 from condal.errors import ProblemError
-from condal.storage.factored import Factored
-from condal.storage.sketch import Sketch
-from condal.storage.whole import Dense, Factor
-from condal.types import Domain, Keeps, Spectral, Storage
+from condal.linalg.points import Point
+from condal.storage.reconstruction import Spectrum, reconstructed, together
+from condal.storage.sketch import Sketch, TwoSidedSketch
+from condal.storage.whole import Atoms, Dense, Factor, Factored
+from condal.types import Domain, Keeps, Spectral, Storage, matrix_sides
 
 DEFAULT_MAX_BYTES = 2**30
 MAX_POINT_FLOPS = 1e9  # of the reconstruction of a point from a sketch
 LEAST_RANK = 10  # of a sketch, if memory allows: fewer columns lose more than they save
+
+
+class Blocks:
+    """Store each block of a point of a Product in its own storage.
+
+    Parameters
+    ----------
+    *parts : Storage
+        The storages, in the order of the blocks.
+    """
+
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("parts",)
+
+    def __init__(self, *parts: Storage) -> None:
+        self.parts = parts
+
+    def move(self, s: Point, eta: float) -> None:
+        assert isinstance(s, tuple)
+        for part, block in zip(self.parts, s, strict=True):
+            part.move(block, eta)
+
+    def load(self, x: Point) -> None:
+        assert isinstance(x, tuple)
+        for part, block in zip(self.parts, x, strict=True):
+            part.load(block)
+
+    def point(self) -> Point:
+        return tuple(part.point() for part in self.parts)
+
+    def bytes(self, X: Domain) -> int:
+        """At most what the storages of the blocks take together."""
+        pairs = zip(getattr(X, "parts", ()), self.parts, strict=True)
+        return sum(storage_bytes(block, part) for block, part in pairs)
+
+    def reconstructed(self) -> tuple[Point, Spectrum | None]:
+        """Return the tuple of the points, and what is known of the sketched blocks."""
+        points, spectra = zip(*(reconstructed(part) for part in self.parts), strict=True)
+        return points, together([spectrum for spectrum in spectra if spectrum])
 
 
 def automatic(
@@ -54,13 +95,9 @@ def automatic(
     if keeps == "factor":
         return Factor()
     if keeps in ("atoms", "atoms by block"):
-        from condal.storage.atoms import Atoms
-
         return Atoms(by_block=keeps == "atoms by block")
     from condal.domains.lifted import NuclearBall
     from condal.domains.product import Product
-    from condal.storage.blocks import Blocks
-    from condal.storage.two_sided import TwoSidedSketch
 
     if isinstance(X, Product):
         share = max_bytes // len(X.parts)
@@ -99,7 +136,6 @@ def require_fit(storage: Storage, X: Domain) -> None:
         return  # of any point
     from condal.domains.lifted import Hermitian, NuclearBall
     from condal.domains.product import Product
-    from condal.storage.two_sided import TwoSidedSketch
 
     while isinstance(X, Wrapped) and not isinstance(X, Spectral):
         X = X.X
@@ -127,3 +163,14 @@ def require_fit(storage: Storage, X: Domain) -> None:
             f"storage {type(storage).__name__} does not fit the domain {type(X).__name__}: pass "
             f"{wanted}, or leave it out"
         )
+
+
+def storage_bytes(X: Domain, storage: Storage | None) -> int:
+    """Return the most bytes that a storage takes for points of X.
+
+    Without a storage, or one that does not say, it is the least that any storage takes.
+    """
+    own = getattr(storage, "bytes", None)
+    if own is not None:
+        return int(own(X))
+    return sum(Sketch.bytes_for(n, 1) for n in matrix_sides(X))

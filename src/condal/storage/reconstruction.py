@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import hypot, inf
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
+from condal.linalg.rounding import stable_norm
 from condal.types import Storage
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from condal.certificates.infeasibility import Separation
 from condal.errors import FormatError, ProblemError
 from condal.io.checkpoint.file import read, write
 from condal.linalg import eigenvalue_bounds
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.problems import max_cut
 from known import random_graph
 

@@ -24,7 +24,7 @@ from condal.errors import FormatError
 from condal.io.results import Saved, load, save
 from condal.io.results.rows import history_of, lines_of
 from condal.linalg.points import LowRank, Outer
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.result import Result, Status
 from condal.storage.reconstruction import Reconstruction
 from forging import rewrite

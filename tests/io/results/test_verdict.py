@@ -14,7 +14,7 @@ from condal.certificates.certificate import Certificate, relative_gap
 from condal.certificates.checked import rounded_text
 from condal.errors import ProblemError
 from condal.io.results import load, save, verify
-from condal.linalg import proof_plan
+from condal.linalg import factorisations
 from condal.linalg.points import LowRank, Outer
 from condal.result import Status
 from known import PLANTED, random_graph, torus
@@ -273,7 +273,7 @@ def test_nothing_is_proved_where_there_is_no_point(cut):
 
 def test_how_surely_it_is_infeasible_is_a_claim(monkeypatch):
     """diag x = 1 and <C, x> = 1e4, which is too much, by a proof that draws random numbers."""
-    monkeypatch.setattr(proof_plan, "MAX_FACTOR_FLOPS", 0.0)
+    monkeypatch.setattr(factorisations, "MAX_FACTOR_FLOPS", 0.0)
     n, C = 300, random_graph(300, 6)
     apart = condal.Problem.of(
         f=condal.Linear(C),
@@ -309,7 +309,7 @@ def test_a_model_says_what_is_proved_of_the_whole(cut):
 
 
 def test_a_probabilistic_proof_is_made_anew(monkeypatch):
-    monkeypatch.setattr(proof_plan, "MAX_FACTOR_FLOPS", 0.0)
+    monkeypatch.setattr(factorisations, "MAX_FACTOR_FLOPS", 0.0)
     model = condal.problems.max_cut(random_graph(300, 6))
     result = condal.solve(model, tol=1e-2)
     assert result.certificate.failure == 1e-6

@@ -11,7 +11,7 @@ import pytest
 import condal
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank, dense
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.problems.conic import Block, Program, conic_model
 from condal.problems.conic.verified import verified_bound
 from condal.result import Status

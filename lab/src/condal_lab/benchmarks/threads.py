@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from condal.driver.solve import solve
-from condal.linalg.threads import VARIABLE
+from condal.linalg.blocked import VARIABLE
 from condal.problems import max_cut, theta
 from condal_lab.benchmarks.record import RESULTS, random_graph, write
 from condal_lab.benchmarks.timed import alone

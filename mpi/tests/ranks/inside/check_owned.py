@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from condal.linalg.blocked import axpy, lerp, weighted_squares
-from condal.linalg.norms import stable_norm, sum_roundings
+from condal.linalg.rounding import stable_norm, sum_roundings
 from condal_mpi.sharded_array import ROWS_PER_GENERATOR, ShardedArray, normals
 
 N = 97

@@ -20,7 +20,7 @@ CLASSES = {  # by the paths of their modules
     "condal.driver.schedule": "CertificationSchedule",
     "condal.driver.stop": "StallDetector",
     "condal.linalg.points": "LowRank Outer",
-    "condal.linalg.proof": "Proof",
+    "condal.linalg.rounding": "Proof",
     "condal.methods.accelerated.method": "AcceleratedGradient",
     "condal.methods.accelerated.step": "AcceleratedState",
     "condal.methods.cgal": "CGAL CGALState",
@@ -49,13 +49,10 @@ CLASSES = {  # by the paths of their modules
     "condal.methods.surface.run": "SurfaceState",
     "condal.certificates.history": "History Row",
     "condal.result": "Status",
-    "condal.storage.atoms": "Atoms",
-    "condal.storage.blocks": "Blocks",
-    "condal.storage.factored": "Factored",
+    "condal.storage.choice": "Blocks",
     "condal.storage.reconstruction": "Reconstruction",
-    "condal.storage.sketch": "Sketch",
-    "condal.storage.two_sided": "TwoSidedSketch",
-    "condal.storage.whole": "Dense Factor",
+    "condal.storage.sketch": "Sketch TwoSidedSketch",
+    "condal.storage.whole": "Atoms Dense Factor Factored",
 }
 MODULES: dict[str, str] = {  # the path of the module of each name
     f"{path.rpartition('.')[2]}.{name}": path

@@ -36,7 +36,7 @@ from condal.io.results.record import (
 from condal.io.results.rows import history_of
 from condal.io.safe_files import PathLike, read_whole, sha256_of, size_of
 from condal.linalg.points import Array
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.result import Result, Status
 
 MAX_HISTORY_BYTES = 1 << 30

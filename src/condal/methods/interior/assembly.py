@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_solve
+from scipy.linalg.lapack import dpstrf
 
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import ConeSlice, sections
-from condal.linalg.independent_rows import independent_rows_of_gram
-from condal.linalg.norms import row_norms, row_squares, stable_norm
+from condal.linalg.forms import ConeSlice, sections
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import row_norms, row_squares, stable_norm
 from condal.methods.interior.standard import Cone, StandardForm, share_of
 from condal.methods.projection.splitting_rows import gram_of
 from condal.methods.projection.vectorise import Vectoriser
@@ -238,3 +238,13 @@ def bounds(h: Proximable) -> tuple[Array, Array, list[slice]]:
             f"cones: this problem has {obstacle}; use condal.CGAL()"
         )
     return low, high, cones
+
+
+def independent_rows_of_gram(gram: Array, *, tol: float) -> tuple[Indices, Indices]:
+    """Return independent rows of A and the others, both in order, given AA'.
+
+    By a Cholesky factorisation with pivots, which prefers long rows: for A too large for a QR
+    factorisation. tol is relative to squares, and means little below 1e-14.
+    """
+    _, pivots, rank, _ = dpstrf(gram, tol=tol, lower=1)
+    return np.sort(pivots[:rank] - 1), np.sort(pivots[rank:] - 1)

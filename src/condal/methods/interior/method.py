@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import sections
-from condal.linalg.norms import gamma
+from condal.linalg.forms import sections
 from condal.linalg.points import Array, Point
+from condal.linalg.rounding import gamma
 from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.central import Path
 from condal.methods.interior.cost import MAX_STEP_SECONDS, step_seconds

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.gradients import Gradient, add
-from condal.linalg.images import zeros_of
-from condal.linalg.norms import stable_norm
-from condal.linalg.points import Array, Point
-from condal.linalg.sharding import total_rows
+from condal.linalg.gradients import Gradient, add, zeros_of
+from condal.linalg.points import Array, Point, total_rows
+from condal.linalg.rounding import stable_norm
 from condal.methods.lagrangian import lagrangian, multiplier
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.geometry import Blocks, Geometry, Sphere, StiefelBlocks, UnitRows

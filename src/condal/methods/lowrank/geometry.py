@@ -14,8 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from condal.linalg.blocked import add_scaled_rows, block_slices
-from condal.linalg.points import Array
-from condal.linalg.sharding import local_rows, with_rows
+from condal.linalg.points import Array, local_rows, with_rows
 
 
 class Geometry(Protocol):

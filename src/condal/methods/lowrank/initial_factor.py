@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.images import zeros_of
+from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import zero_of

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.gradients import add
 from condal.linalg.points import Array, LowRank
+from condal.linalg.reductions import DiagonalScaling
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.factor_layout import Block
 from condal.methods.lowrank.factored import FactorPoint, scale_of

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
-from condal.linalg.images import zeros_of
+from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import require_penalty

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.images import zeros_of
-from condal.linalg.points import Array
-from condal.linalg.sharding import normals_like, total_rows
+from condal.linalg.gradients import zeros_of
+from condal.linalg.points import Array, normals_like, total_rows
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.methods.lowrank.factored import (
     FactoredLagrangian,

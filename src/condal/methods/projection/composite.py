@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from condal.linalg.norms import row_squares
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import row_squares
 from condal.methods.projection.splitting_rows import equations, gram_of, matrix_of, tied_rows
 from condal.types import Proximable
 

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.blocked import aligned_empty, block_slices
+from condal.linalg.blocked import aligned_empty, block_slices, for_each
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import row_entries, split_rows
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
-from condal.linalg.threads import for_each
 from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
 
 FIRST_OMEGA = 1.9

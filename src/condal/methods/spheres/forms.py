@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.points import Array, Indices, LowRank
-from condal.linalg.sharding import total_rows
-from condal.linalg.square_rows import SquareRows
+from condal.linalg.forms import SquareRows
+from condal.linalg.points import Array, Indices, LowRank, total_rows
 from condal.linalg.symmetric import Symmetric
 from condal.methods.spheres.pairs import EntryMap, Pairs, WholePairs
 from condal.methods.spheres.program import VectorProgram

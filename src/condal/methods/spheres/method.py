@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array
-from condal.linalg.sharding import total_rows
+from condal.linalg.points import Array, total_rows
 from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.spheres.forms import form_of
 from condal.methods.spheres.program import first_rank

@@ -13,8 +13,7 @@ from math import ceil, log
 
 import numpy as np
 
-from condal.linalg.points import Array
-from condal.linalg.sharding import normals_like
+from condal.linalg.points import Array, normals_like
 from condal.methods.spheres.pairs import Pairs
 
 RANK, LOOSE_RANK = 3.2, 1.5  # times n^(1/3): the first number of columns, for an aim below

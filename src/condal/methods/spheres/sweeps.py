@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condal.linalg.blocked import for_each
 from condal.linalg.points import Array
-from condal.linalg.threads import for_each
 from condal.methods.spheres.pairs import Group, Slots
 from condal.methods.spheres.program import VectorProgram
 from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.linalg.forms import SquareRows
 from condal.linalg.points import Array, Indices
-from condal.linalg.square_rows import SquareRows
 from condal.types import Proximable
 
 SQUARE = 1e-12  # relative error of a row v v'

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.blocked import add_multiple, subtract_product
+from condal.linalg.forms import SquareRows
 from condal.linalg.points import Array, Indices, LowRank
-from condal.linalg.square_rows import SquareRows
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.coupling import BLOCK_NUMBERS, Coupling
 from condal.methods.surface.equations import (

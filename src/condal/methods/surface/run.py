@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.limits import MAX_LOWEST_DENSE_SIDE
+from condal.linalg.lanczos import MAX_LOWEST_DENSE_SIDE
 from condal.linalg.points import Array, LowRank
 from condal.methods.state import State
 from condal.methods.surface.dual_step import dual_step

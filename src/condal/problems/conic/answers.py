@@ -17,8 +17,8 @@ from condal.certificates.claims import assumptions_of
 from condal.certificates.cones import ConicForm
 from condal.certificates.conic import MAX_SIDE, proved_lower_bound, proves_infeasible
 from condal.certificates.proposals import proved_value
-from condal.linalg.norms import group_norms, stable_norm
 from condal.linalg.points import Array
+from condal.linalg.rounding import group_norms, stable_norm
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Program

@@ -14,8 +14,8 @@ from scipy.linalg import eigvalsh
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.gradients import add
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, dense
+from condal.linalg.rounding import stable_norm
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.problems.conic.folded import Part

@@ -19,7 +19,7 @@ from condal.driver.solve import require_kinds, resume, solve
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.methods.proposed import Proposed
 from condal.problems.conic.interpretation import GIVEN_TRACE
 from condal.problems.conic.own_data import ON_OWN_DATA, OwnDataProofs

@@ -9,8 +9,8 @@ import numpy as np
 
 from condal.certificates.certificate import relative_price
 from condal.certificates.conic import proved_lower_bound
-from condal.linalg.norms import row_squares, stable_norm
 from condal.linalg.points import Array
+from condal.linalg.rounding import row_squares, stable_norm
 from condal.problems.conic.interpretation import GIVEN_TRACE, Interpretation
 from condal.problems.conic.verified import (
     bound_near,

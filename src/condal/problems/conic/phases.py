@@ -20,8 +20,8 @@ from condal.certificates.history import Row
 from condal.domains.cones import CutOrthant
 from condal.domains.product import Product
 from condal.driver.solve import solve
-from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
+from condal.linalg.rounding import row_squares
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Across
 from condal.maps.inner import Inner
@@ -33,7 +33,7 @@ from condal.result import Result, Status
 from condal.sets.boxes import Box
 from condal.sets.cones import SecondOrder
 from condal.sets.separable import Separable
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 from condal.types import LinearMap, Provable
 
 PHASE_ONE_TOL = 1e-9

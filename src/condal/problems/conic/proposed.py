@@ -16,8 +16,8 @@ import numpy as np
 from condal.certificates.certificate import Certificate, relative, relative_gap
 from condal.certificates.conic import proved_lower_bound
 from condal.certificates.history import History, Row
-from condal.linalg.norms import row_norms, stable_norm
 from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.rounding import row_norms, stable_norm
 from condal.methods.interior.cost import MAX_ENGINE_SECONDS, stacked_step_seconds
 from condal.methods.interior.engine import ACCURACY, Proposal, propose
 from condal.problem import gap_unit

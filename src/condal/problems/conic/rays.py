@@ -22,9 +22,8 @@ from scipy.linalg import cho_factor, cho_solve
 from condal.certificates.interior import proved_ray
 from condal.driver.solve import solve
 from condal.linalg.factorisations import dense_cholesky
-from condal.linalg.norms import gamma, row_squares
 from condal.linalg.points import Array, dense
-from condal.linalg.rounding import norm_above
+from condal.linalg.rounding import gamma, norm_above, row_squares
 from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import fold
 from condal.problems.conic.program import Block, Program, trace_of

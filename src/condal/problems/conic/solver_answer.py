@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, LowRank
+from condal.linalg.rounding import stable_norm
 from condal.problems.conic.program import MAX_ENTRY, Program
 from condal.runtime.arguments import finite_array
 

@@ -20,8 +20,8 @@ from condal.domains.vectors import Simplex
 from condal.linalg.points import Array, Indices, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Across, Stack
-from condal.maps.diagonal import Diagonal
 from condal.maps.inner import Inner
+from condal.maps.matrices import Diagonal
 from condal.maps.quadratics import Quadratics
 from condal.maps.vectors import Matrix
 from condal.problem import Problem
@@ -29,7 +29,7 @@ from condal.problems.conic.folded import Folded, Part
 from condal.sets.boxes import Box, Equal
 from condal.sets.cones import SecondOrder
 from condal.sets.separable import Separable
-from condal.smooth.linear import Linear
+from condal.smooth.objectives import Linear
 from condal.types import Domain, LinearMap, Provable
 
 MIN_ENTRIES_PER_ROW = 4  # of a matrix, from which a rank-one form pays off

@@ -16,9 +16,8 @@ from condal.certificates.rounding import adjoint_rounding, dual_rounding
 from condal.errors import ProblemError
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import add
-from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array
-from condal.linalg.rounding import norm_above
+from condal.linalg.rounding import gamma, norm_above, stable_norm
 from condal.linalg.symmetric import Symmetric
 from condal.methods.interior.engine import Proposal
 from condal.problems.conic.folded import Part

@@ -17,7 +17,7 @@ from condal.errors import ProblemError
 from condal.linalg.gradients import dot
 from condal.linalg.guarded import NAMES
 from condal.linalg.points import combine
-from condal.maps.checks import check_adjoint
+from condal.maps.user import check_adjoint
 from condal.types import Domain, LinearMap, why_unprovable
 
 BOUND_ROUNDING = 1e-9

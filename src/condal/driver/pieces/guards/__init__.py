@@ -18,8 +18,8 @@ import numpy as np
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.guarded import UserPiece
-from condal.linalg.matrix_free import is_operator
 from condal.linalg.points import Array, Point
+from condal.linalg.sparse import is_operator
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
 from condal.problem import Problem

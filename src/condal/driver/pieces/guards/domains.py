@@ -11,7 +11,7 @@ from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.linalg.gradients import Gradient, functional
 from condal.linalg.guarded import UserPiece
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.proof import Proof
+from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.types import Domain, Projectable, Spectral, projects
 

@@ -13,6 +13,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
 from condal.linalg.points import Array
+from condal.methods.choice import SLOW, Estimate
 from condal.methods.lagrangian import Curvature, best_atom, require_penalty, residual
 from condal.methods.primal_step import Segment, primal_step
 from condal.methods.rules import (
@@ -44,6 +45,8 @@ from condal.types import Keeps, Storage
 if TYPE_CHECKING:
     from condal.methods.hull import Hull
     from condal.problem import Problem
+
+MAX_IMAGE_ROWS = 50_000  # rows of the maps, kept for each atom of fully corrective steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +215,14 @@ class CGAL:
     @property
     def keeps(self) -> Keeps:
         return "atoms" if isinstance(self.eta, Corrective) else "x"
+
+    def estimate(self, problem: Problem, tol: float) -> Estimate | str:
+        """Return the estimate: it is the last choice, fully corrective steps the one before."""
+        if not isinstance(self.eta, Corrective):
+            return Estimate(SLOW, "it takes any problem and needs only the oracle of its domain")
+        if problem.f.M.size + problem.A.size > MAX_IMAGE_ROWS:
+            return "the images of its atoms are too long to keep"
+        return Estimate(SLOW, "few atoms may make a solution, and weighing them is cheap")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """Return the state at k = 0, or where an earlier solve ended.

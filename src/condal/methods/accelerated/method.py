@@ -18,6 +18,7 @@ import numpy as np
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.methods.accelerated.step import ROUNDING, AcceleratedState, step
+from condal.methods.choice import Choice, Estimate, Size, gradient_seconds
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.preconditions import require_spectral, require_unconstrained
 from condal.methods.state import State, Warm
@@ -82,10 +83,24 @@ class AcceleratedGradient:
         if self.rank is not None:
             require_whole(self.rank, "rank")
 
-    def suits(self, problem: Problem) -> bool:
-        """Whether f is curved, X spectral, nothing else is constrained, and the vectors fit."""
-        curved = problem.f.L > 0 and problem.A.size == 0
-        return curved and isinstance(problem.X, Spectral) and self.bytes(problem) <= MAX_BYTES
+    def estimate(self, problem: Problem, tol: float) -> Estimate | str:
+        """Return the estimate, or why the method does not apply.
+
+        Where a solution of rank 1 is expected, the low-rank method of this rank comes before it.
+        """
+        if problem.f.L == 0 or problem.A.size or not isinstance(problem.X, Spectral):
+            return "it needs a curved f over one matrix, and no constraint"
+        if self.bytes(problem) > MAX_BYTES:
+            return "its vectors do not fit into memory"
+        seconds = gradient_seconds(Size.of(problem, tol))
+        why = "f is curved and projections onto X have a low rank"
+        if problem.rank != 1:
+            return Estimate(seconds, why)
+        from condal.methods.lowrank.method import LowRankCGAL
+
+        single = LowRankCGAL(aim=tol, fixed_rank=True)
+        first = "f is smooth in a factor of x, and a solution of rank 1 is expected"
+        return Estimate(seconds, first, method=single, then=(Choice(self, why),))
 
     def bytes(self, problem: Problem) -> int:
         """Return the size of the vectors of the method, if the rank does not exceed the first."""

@@ -21,6 +21,7 @@ from condal.errors import ProblemError
 from condal.linalg.forms import sections
 from condal.linalg.points import Array, Point
 from condal.linalg.rounding import gamma
+from condal.methods.choice import INTERIOR_STEPS, Estimate
 from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.central import Path
 from condal.methods.interior.cost import MAX_STEP_SECONDS, step_seconds
@@ -82,6 +83,19 @@ class InteriorPoint:
         except ProblemError:
             return inf
         return step_seconds(sp.csr_array(A), parts)
+
+    def estimate(self, problem: Problem, tol: float) -> Estimate | str:
+        """Return the estimate where a step takes at most a second, or why the method is no choice.
+
+        Without constraints the oracle has the answer.
+        """
+        seconds = self.seconds(problem) if problem.A.size else inf
+        if seconds == inf:
+            return "it needs a linear f, and few rows of bounds on small sections of cones"
+        if seconds > MAX_STEP_SECONDS:
+            return f"a step would take {seconds:.1g} seconds"
+        why = "f is linear and the system of a Newton step is small"
+        return Estimate(INTERIOR_STEPS * seconds, why)
 
     def bytes(self, problem: Problem) -> int:
         """Return the size of the matrices of a step."""

@@ -13,11 +13,26 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
+from condal.methods.choice import (
+    FEW_CALLS,
+    FEW_ENTRY,
+    LOOSE_TOL,
+    MANY_ENTRY,
+    ROWS_CALLS,
+    ROWS_ENTRY,
+    SLOW,
+    Estimate,
+    Size,
+    gradient_seconds,
+)
 from condal.methods.lagrangian import require_penalty
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.factored import surface_of
@@ -37,6 +52,10 @@ FIRST_TARGET_AIMED = 3e-3  # the same, where the aim is a gap below FIRST_TARGET
 TRUST_REGION_VECTORS = 12  # of the size of R, at the peak
 SWEEP_VECTORS = 5
 MAX_BYTES = 4 * 2**30  # of these vectors, for the method to be chosen automatically
+FEW_ROWS = 10  # a solution then has a rank of 4 at most
+CHEAP_SIDE = 150  # n below which an eigenvalue decomposition costs next to nothing
+SLOW_SIDE = 600  # n from which a few hundred projections take a minute
+LAGRANGIAN_SHARE = 1.1  # of the seconds of projected gradients over factors
 
 
 @dataclass(frozen=True)
@@ -94,15 +113,38 @@ class LowRankCGAL:
         require_penalty(self.lam, "lam")
         require_whole(self.seed, "seed", least=0)
 
-    def suits(self, problem: Problem) -> bool:
-        """Whether the surface eliminates every constraint, and the vectors of the method fit."""
-        if spectral_parts(problem.X) is None or problem.f.L > 0:
-            return False
-        return surface_of(problem)[1] is not None and self.fits(problem)
-
-    def fits(self, problem: Problem) -> bool:
-        """Whether the vectors of the method fit into memory."""
-        return self.bytes(problem) <= MAX_BYTES
+    def estimate(self, problem: Problem, tol: float) -> Estimate | str:
+        """Return the estimate, or why the method does not apply."""
+        parts, A = spectral_parts(problem.X), problem.A
+        if parts is None:
+            return "x is not made of matrices"
+        if self.bytes(problem) > MAX_BYTES:
+            return "its vectors do not fit into memory"
+        method, n = replace(self, aim=tol), max(X.n for X in parts)
+        if problem.f.L > 0:
+            seconds = LAGRANGIAN_SHARE * gradient_seconds(Size.of(problem, tol))
+            if seconds == inf:
+                return "CGAL reaches a large tolerance before it"
+            return Estimate(seconds, "f is smooth in a factor of x", method=method)
+        layout = Layout.of(problem)
+        entries = layout.height * self._first_rank(problem, layout)
+        on_rows = ROWS_CALLS + ROWS_ENTRY * entries
+        if surface_of(problem)[1] is not None:
+            fixed = "diag x = b" if A.diagonal_rows is not None else "x_ii = I for its blocks"
+            why = f"f is linear and {fixed} is all of A, which the rows of a factor of x can keep"
+            return Estimate(on_rows, why, method=method)
+        if A.diagonal_rows is not None and problem.h.fixed is not None:
+            return Estimate(on_rows, "f is linear and A reads the diagonal alone", method=method)
+        if n >= CHEAP_SIDE and A.size <= FEW_ROWS:
+            why = f"f is linear and {A.size} constraints leave a solution of small rank"
+            return Estimate(FEW_CALLS + FEW_ENTRY * entries, why, method=method)
+        if n >= SLOW_SIDE and _fixes_diagonal(problem, n) and not _has_fast_newton_steps(problem):
+            why = f"f is linear, A fixes diag x among others, and n = {n} is large for the rest"
+            return Estimate(MANY_ENTRY * entries, why, method=method)
+        if tol >= LOOSE_TOL:
+            return "CGAL reaches a large tolerance before it"
+        why = "a factor of x may progress where projections stall"
+        return Estimate(SLOW, why, method=method, follows=True)
 
     def bytes(self, problem: Problem) -> int:
         """Return the peak size of the vectors of the method, if the rank does not grow."""
@@ -166,3 +208,22 @@ class LowRankCGAL:
             if state.last:
                 return
             del state
+
+
+def _has_fast_newton_steps(problem: Problem) -> bool:
+    """Whether the interior-point method is a choice."""
+    from condal.methods.interior.method import InteriorPoint
+
+    return InteriorPoint().suits(problem)
+
+
+def _fixes_diagonal(problem: Problem, n: int) -> bool:
+    """Whether each x_ii of one matrix has an equation of its own."""
+    from condal.linalg.forms import SquareRows
+
+    rows = SquareRows.of(problem.A) if problem.h.fixed is not None else None
+    if rows is None or rows.matrix.shape[1] != n * n:
+        return False
+    A = rows.matrix
+    single = A.indices[A.indptr[:-1][np.diff(A.indptr) == 1]]  # the entry of each one-entry row
+    return np.unique(single[single % (n + 1) == 0]).size == n

@@ -22,6 +22,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient, add, dot
 from condal.linalg.points import Array, Point
+from condal.methods.choice import Estimate, Size, primal_dual_seconds
 from condal.methods.projection.vectorise import Vectoriser
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive, require_whole
@@ -39,6 +40,7 @@ SMOOTHING = 0.5  # the weight of the new balance
 ERROR_ROUNDING = 1e-15  # an error of the normalised problem that cannot fall further
 TINY = 1e-300
 VECTORS = 20  # of the size of x, at the peak
+CHOICE_PATIENCE = 100  # each iteration is several steps
 MAX_MATRIX_SIDE = 500  # of a matrix that is decomposed at each step
 
 
@@ -141,6 +143,19 @@ class PrimalDual:
     def suits(self, problem: Problem) -> bool:
         """Whether X has a projection and its matrices are small."""
         return projects(problem.X) and Vectoriser.of(problem).largest <= MAX_MATRIX_SIDE
+
+    def estimate(self, problem: Problem, tol: float) -> Estimate | str:
+        """Return the estimate, or why the method does not apply or another is faster."""
+        if not self.suits(problem):
+            return "it needs a domain with a projection, and matrices of small sides"
+        size, why = Size.of(problem, tol), "projections onto X are cheap"
+        if size.spectral:
+            from condal.methods.projection.splitting import Splitting
+
+            if Splitting().suits(problem):
+                return "splitting takes fewer steps"
+            why = f"n = {size.n} is small enough for a projection per step"
+        return Estimate(primal_dual_seconds(size), why, patience=CHOICE_PATIENCE)
 
     def bytes(self, problem: Problem) -> int:
         """Return the size of the vectors of the method."""

@@ -23,6 +23,7 @@ from condal.linalg.blocked import block_slices
 from condal.linalg.gradients import dot
 from condal.linalg.points import Array, LowRank, dense
 from condal.linalg.symmetric import Symmetric
+from condal.methods.choice import SPLITTING_SPREAD, Estimate, Size, splitting_seconds
 from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.projection.anderson import MEMORY, Anderson
 from condal.methods.projection.composite import Composite
@@ -118,6 +119,14 @@ class Splitting:
         if NonNegativeRows.of(problem, X.n) is not None:
             return X.n <= MAX_ROWS_SIDE
         return X.n <= MAX_SIDE and fits(problem)
+
+    def estimate(self, problem: Problem, tol: float) -> Estimate | str:
+        """Return the estimate, or why the method does not apply."""
+        if not self.suits(problem):
+            return "it needs a linear f, a separable h, and rows and a side that allow projections"
+        size = Size.of(problem, tol)
+        why = f"n = {size.n} is small enough for an eigenvalue decomposition per step"
+        return Estimate(splitting_seconds(size, problem.A.terms), why, SPLITTING_SPREAD)
 
     def bytes(self, problem: Problem) -> int:
         """Return the size of its n x n matrices, those of the acceleration included."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, total_rows
+from condal.methods.choice import MIN_SWEPT_SIDE, SWEPT_ENTRY, SWEPT_TOL, Estimate
 from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.spheres.forms import form_of
 from condal.methods.spheres.program import first_rank
@@ -27,6 +28,7 @@ FIRST_PENALTY = 0.3  # of the size of the objective per vector
 SINGLE_AIM = 1e-4  # the least gap for which single precision is enough
 VECTORS = 4  # of the size of R in double precision, at the peak
 MAX_BYTES = 6 * 2**30  # of these vectors, for the method to be chosen automatically
+PATIENCE = 300  # each iteration is ten sweeps
 MIN_COLOUR_PAIRS = 500  # pairs per colour, on average: with fewer, calls dominate
 
 
@@ -76,13 +78,20 @@ class SphereSweeps:
             require_positive(self.aim, "aim")
         require_whole(self.seed, "seed", least=0)
 
-    def suits(self, problem: Problem) -> bool:
-        """Whether the problem has such a form, few colours, and vectors that fit into memory."""
+    def estimate(self, problem: Problem, tol: float) -> Estimate | str:
+        """Return the estimate, or why the method does not apply or is slower than Newton steps."""
         form = form_of(problem) if self.fits(problem) else None
         if form is None:
-            return False
+            return "it needs diag x = d or theta, and vectors that fit into memory"
+        n, method = form.program.n, replace(self, aim=tol)
+        if n < MIN_SWEPT_SIDE or tol < SWEPT_TOL:
+            return "Newton steps are faster for small n, and for small tolerances"
         most = 1 + total_rows(form.program.cost) // MIN_COLOUR_PAIRS
-        return PairSweeps.of(form.program, most=most) is not None
+        if PairSweeps.of(form.program, most=most) is None:
+            return "its sweeps would have many colours"
+        seconds = SWEPT_ENTRY * n * first_rank(n, self.rank, tol)
+        why = "f is linear and A bounds inner products of pairs of vectors on spheres"
+        return Estimate(seconds, why, patience=PATIENCE, method=method)
 
     def fits(self, problem: Problem, *, processes: int = 1) -> bool:
         """Whether the vectors fit into the memory of each of some processes that share them."""

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from math import ceil, inf, sqrt
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, dense
+from condal.methods.choice import (
+    NEWTON_SPREAD,
+    Choice,
+    Estimate,
+    least_columns,
+    least_interior_step,
+    newton_seconds,
+)
+from condal.methods.interior.cost import MAX_STEP_SECONDS
 from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.state import State, Warm
 from condal.methods.surface.manifold import Surface
@@ -25,13 +34,10 @@ if TYPE_CHECKING:
     from condal.problem import Problem
 
 FIRST_RADIUS = 0.3  # of |R|
-ROOM = 1.3  # n r over the number of rows, at least
+PATIENCE = 60  # each iteration is a Newton step
+MAX_SLOW_STEP_SECONDS = 10.0  # of an interior-point step, where factors of low rank fail
 MAX_BYTES = 2 * 2**30  # of the vectors of the method
 VECTORS = 12  # of the size of R, at the peak
-# Seconds of a run to 1e-6, fitted to lab/results/crossover.json; to 1e-3 it takes 3/4.
-CALLS = 0.14
-COUPLING_SECONDS = 1.1e-5  # per entry of J J'
-ENTRY_SECONDS = 2.4e-5  # per entry of R
 
 
 @dataclass(frozen=True)
@@ -80,29 +86,33 @@ class LowRankNewton:
             require_positive(self.aim, "aim")
         require_whole(self.seed, "seed", least=0)
 
-    def seconds(self, problem: Problem) -> float:
-        """Estimate the seconds of a run on one core.
+    def estimate(self, problem: Problem, tol: float) -> Estimate | str:
+        """Return the estimate, or why the method does not apply.
 
-        The estimate is inf if the problem is not one of a surface, J J' is not sparse, or the
-        vectors do not fit.
+        Where rows may be nearly dependent at a solution, slow interior-point steps come next.
         """
         X = problem.X
         if isinstance(X, Spectral) and 2 * problem.A.size >= X.n * (X.n + 1):
-            return inf  # as many rows as entries of x: each couples with n others
+            return "there are as many rows as entries of x: each couples with n others"
         rows = SurfaceRows.of(problem)
         if rows is None or not rows.coupling.sparse:
-            return inf
+            return "it needs a linear f and bounds on sparse rows, of which few share a row of x"
         rank = self.first_rank(rows)
         entries = rows.height(rank) * rank
         room = entries - rank * (rank - 1) // 2
         if room <= rows.b.size or VECTORS * 8 * entries > MAX_BYTES:
-            return inf
-        return CALLS + COUPLING_SECONDS * rows.coupling.pairs + ENTRY_SECONDS * entries
-
-    def reduces(self, problem: Problem) -> bool:
-        """Whether the problem has no interior, and the method works on a face of the psd cone."""
-        rows = SurfaceRows.of(problem)
-        return rows is not None and rows.null.size > 0
+            return "a factor of x has too few entries, or more than fit into memory"
+        seconds = newton_seconds(entries, rows.coupling.pairs, tol)
+        # Without an interior, interior-point steps stall short of a small tolerance.
+        spread, then = 1.0 if rows.null.size else NEWTON_SPREAD, _slow_steps(problem)
+        return Estimate(
+            seconds,
+            "f is linear and sparse equations define a surface of factors of x",
+            spread,
+            PATIENCE,
+            replace(self, aim=tol, patient=not then),
+            then,
+        )
 
     def first_rank(self, rows: SurfaceRows) -> int:
         """About sqrt(2 m), the largest rank needed, but no more than memory and time allow.
@@ -110,9 +120,8 @@ class LowRankNewton:
         Fewer columns do where no two rows share a row of x, as for diag x = b.
         """
         n, m = rows.n, rows.b.size
-        needed = ceil(ROOM * m / n) + 1
         usual = min(ceil(sqrt(2 * m)), ceil((20 if rows.coupling.pairs > m else 5) * n**0.2))
-        return min(n, self.rank or max(needed, usual))
+        return min(n, self.rank or max(least_columns(n, m), usual))
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """Return the state of a random R, or of a factor of the point of `warm`."""
@@ -150,6 +159,22 @@ class LowRankNewton:
             yield state
             if state.last:
                 return
+
+
+def _slow_steps(problem: Problem) -> tuple[Choice, ...]:
+    """Slow interior-point steps, for rows that are nearly dependent; fast ones are tried anyway."""
+    X = problem.X
+    assert isinstance(X, Spectral)
+    least = least_interior_step(X.n, problem.A.size)
+    if not MAX_STEP_SECONDS < least <= MAX_SLOW_STEP_SECONDS:  # the estimate itself takes time
+        return ()
+    from condal.methods.interior.method import InteriorPoint
+
+    method = InteriorPoint()
+    if method.seconds(problem) > MAX_SLOW_STEP_SECONDS:
+        return ()
+    why = "the rows may be dependent at a solution, which matters little to it"
+    return (Choice(method, why),)
 
 
 def _warm_factor(problem: Problem, warm: Warm, random: Array) -> Array:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import FormatError, ProblemError
-from condal.io.formats.array_parts import array_shape, read_array_part
-from condal.io.formats.arrays import names_of_arrays
+from condal.io.formats.arrays import names_of_arrays, read_array_part, stored_arrays
 from condal.io.formats.contents import digest_of
 from condal.io.safe_files import PathLike
 from condal.maps.diffraction import CodedDiffraction
@@ -161,7 +160,7 @@ def _shape_of_masks(file: PathLike) -> tuple[int, ...]:
             "intensities b and the masks, numpy.savez(path, b=b, masks=masks)",
             path=path,
         )
-    shape = array_shape(file, "masks")
+    shape = stored_arrays(file, ["masks"])["masks"].shape
     if len(shape) != 3 or 0 in shape:
         raise FormatError(f"masks.npy: masks have shape {shape}; wanted (L, h, w)", path=path)
     return shape

@@ -1,4 +1,4 @@
-"""A converted graph is what `read_graph` gives of the file, and so are the errors."""
+"""A converted graph is what `read_graph` gives of the file, and so is the error of one fault."""
 
 from __future__ import annotations
 
@@ -199,18 +199,15 @@ FAULTS = {
     "10.edges": b"u v\n" + b"# a\n" * 20,
     "11.edges": b"# a\n" * 20,
     "12.txt": b"1 2\n" * 20 + b"\xff\n",
-    "13.txt": b"1 2\n" * 20 + b"\xff\n" + b"1 2\n" * 20 + b"\x00\n",
     "14.txt": b" \n" * 20,
     "15.mtx": b"%%MatrixMarket matrix coordinate pattern symmetric\n" + b"% a\n" * 20,
     "16.mtx": b"%%MatrixMarket matrix coordinate real general\n3 4 1\n1 1 1\n",
     "17.graph": b"% a\n" * 20,
     "18.graph": b"8 0 11\n" + b"1\n" * 7,
     "19.graph": b"8 0 11\n" + b"1\n" * 5 + b"\n1\n1\n",
-    "20.edges": b"1 x\n" * 20 + b"3\x0b4\n",
     "21.dat-s": b"1 2\n",
     "22.edges": b"1 9007199254740994\n" * 20,
     "23.edges": b"1 2\n" * 20 + b"1 2 3\n",
-    "24.edges": b"1 2.5\n" * 20 + b"1.5 2\n",
     "25.edges": b"1 2 1\n3 4 1\n" * 20 + b"4 3 2\n2 1 3\n",
 }
 
@@ -222,6 +219,23 @@ def test_faults_anywhere_are_refused_alike(name, tmp_path, short_pieces):
     agree(path)
     assert outcome(read_labelled_graph, path)[0] is None
     assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+SEVERAL_FAULTS = {
+    "13.txt": b"1 2\n" * 20 + b"\xff\n" + b"1 2\n" * 20 + b"\x00\n",
+    "20.edges": b"1 x\n" * 20 + b"3\x0b4\n",
+    "24.edges": b"1 2.5\n" * 20 + b"1.5 2\n",
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL_FAULTS)
+def test_of_several_faults_the_first_in_the_file_is_named(name, tmp_path, short_pieces):
+    path = tmp_path / name
+    path.write_bytes(SEVERAL_FAULTS[name])
+    for read, line in ((read_labelled_graph, None), (convert_graph, 1 if ".edges" in name else 21)):
+        with pytest.raises(FormatError) as caught:
+            read(path) if read is read_labelled_graph else read(path, tmp_path / "converted")
+        assert line is None or caught.value.line == line
 
 
 MEMORY = 8_000_000

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from condal.errors import FormatError
-from condal.io.formats import array_parts, read_arrays
-from condal.io.formats.array_parts import array_shape, read_array_part
+from condal.io.formats import arrays, read_arrays
+from condal.io.formats.arrays import read_array_part, stored_arrays
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.int16, bool, ">f4"])
 @pytest.mark.parametrize("chunk", [7, 1 << 20])
 def test_a_part_is_that_of_the_whole(tmp_path, monkeypatch, save, dtype, chunk):
-    monkeypatch.setattr(array_parts, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", chunk)
     array = np.random.default_rng(0).integers(0, 3, (5, 3, 2)).astype(dtype)
     save(tmp_path / "a.npz", other=np.ones(4), a=array)
-    assert array_shape(tmp_path / "a.npz", "a") == (5, 3, 2)
+    assert stored_arrays(tmp_path / "a.npz", ["a"])["a"].shape == (5, 3, 2)
     for begin, end in ((0, 5), (0, 2), (2, 3), (3, 5)):
         part = read_array_part(tmp_path / "a.npz", "a", begin, end, 5)
         np.testing.assert_array_equal(part.reshape(-1, 3, 2), array[begin:end])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import io, sparse
 
 from condal.errors import FormatError
-from condal.io.formats import coordinate, read_matrix_market
+from condal.io.formats import entries, read_matrix_market
 from condal.io.formats.text import Text
 
 REAL = "%%MatrixMarket matrix coordinate real symmetric\n"
@@ -100,7 +100,7 @@ BANNER = r"matrix coordinate real\|integer\|pattern symmetric\|general"
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_refuses(put, monkeypatch, block, contents, line, message):
-    monkeypatch.setattr(coordinate, "BLOCK_BYTES", block)
+    monkeypatch.setattr(entries, "BLOCK_BYTES", block)
     path = put(contents)
     with pytest.raises(FormatError, match=message) as caught:
         read_matrix_market(path)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
-from condal.io.formats import coordinate, read_graph, read_metis, write_metis
+from condal.io.formats import entries, read_graph, read_metis, write_metis
 from condal.io.formats.text import Text
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -45,7 +45,7 @@ def parse(contents: str | bytes) -> sparse.csr_array:
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_reads_known_graphs(put, monkeypatch, block, contents, W):
-    monkeypatch.setattr(coordinate, "BLOCK_BYTES", block)
+    monkeypatch.setattr(entries, "BLOCK_BYTES", block)
     found = read_metis(put(contents, "g.graph"))
     assert found.has_canonical_format
     np.testing.assert_array_equal(found.toarray(), W)
@@ -103,7 +103,7 @@ def test_reads_known_graphs(put, monkeypatch, block, contents, W):
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_refuses(put, monkeypatch, block, contents, line, message):
-    monkeypatch.setattr(coordinate, "BLOCK_BYTES", block)
+    monkeypatch.setattr(entries, "BLOCK_BYTES", block)
     path = put(contents, "g.graph")
     with pytest.raises(FormatError, match=message) as caught:
         read_metis(path)
@@ -117,7 +117,7 @@ def test_refuses(put, monkeypatch, block, contents, line, message):
     st.integers(1, 20),
 )
 def test_any_bytes_are_read_or_refused(body, header, block):
-    with mock.patch.object(coordinate, "BLOCK_BYTES", block):
+    with mock.patch.object(entries, "BLOCK_BYTES", block):
         try:
             W = parse(header + body)
         except FormatError:
@@ -138,7 +138,7 @@ def test_agrees_with_a_reader_that_goes_line_by_line(lines, m, block):
             W[i, int(word) - 1] = 1.0
     good = good and (W == W.T).all() and not W.diagonal().any() and W.sum() == 2 * m
     contents = f"3 {m}\n" + "".join(" ".join(row) + "\n" for row in lines)
-    with mock.patch.object(coordinate, "BLOCK_BYTES", block):
+    with mock.patch.object(entries, "BLOCK_BYTES", block):
         if good:
             np.testing.assert_array_equal(parse(contents).toarray(), W)
         else:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
-from condal.io.formats import coordinate, read_rudy, write_rudy
+from condal.io.formats import entries, read_rudy, write_rudy
 from condal.io.formats.text import Text
 
 TRIANGLE = np.array([[0.0, 1, -2.5], [1, 0, 3], [-2.5, 3, 0]])
@@ -108,7 +108,7 @@ def test_parallel_edges_are_summed_to_the_same_number_in_both_triangles():
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_refuses(put, monkeypatch, block, contents, line, message):
-    monkeypatch.setattr(coordinate, "BLOCK_BYTES", block)
+    monkeypatch.setattr(entries, "BLOCK_BYTES", block)
     path = put(contents)
     with pytest.raises(FormatError, match=message) as caught:
         read_rudy(path)
@@ -141,7 +141,7 @@ def test_finds_a_fault_far_into_a_long_file():
     lines = ["70000 200000"] + [f"{k % 70000 + 1} {k % 77 + 1} {k}" for k in range(200000)]
     lines[180000] = "1 2 nan"
     with (
-        mock.patch.object(coordinate, "BLOCK_BYTES", 1 << 16),
+        mock.patch.object(entries, "BLOCK_BYTES", 1 << 16),
         pytest.raises(FormatError) as caught,
     ):
         parse("\n".join(lines))
@@ -183,7 +183,7 @@ def test_agrees_with_a_reader_that_goes_line_by_line(rows, extra, gap, end, bloc
         for i, j, *w in full:
             W[min(int(i), int(j)) - 1, max(int(i), int(j)) - 1] += float(w[0]) if w else 1.0
         W = W + np.triu(W, 1).T
-    with mock.patch.object(coordinate, "BLOCK_BYTES", block):
+    with mock.patch.object(entries, "BLOCK_BYTES", block):
         if W is None:
             with pytest.raises(FormatError):
                 parse(contents)

@@ -20,15 +20,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from condal.errors import ProblemError
-from condal.io.formats.graph_files import read_labelled_graph, text_format
-from condal.io.formats.signatures import is_npy, is_npz, is_shard_folder
-from condal.io.formats.streams.archive import archive_stream
-from condal.io.formats.streams.coordinates import matrix_market_stream, rudy_stream
-from condal.io.formats.streams.edges import edge_list_stream
-from condal.io.formats.streams.neighbours import metis_stream
-from condal.io.formats.streams.pieces import TextPieces
-from condal.io.formats.streams.stream import EntryStream
-from condal.io.formats.text import Text
+from condal.io.formats.adjacency import EntryStream
+from condal.io.formats.graph_files import entries_of, read_labelled_graph
 from condal.io.safe_files import PathLike
 from condal.runtime.memory import Bytes, bytes_of, size
 from condal_mpi.shards.labels import LabelSet
@@ -46,12 +39,6 @@ BINS = 1 << 16  # ranges of rows whose entries are counted
 ENTRIES, PLACED, BLOCK, TURNED = "entries", "placed", "block", "turned"  # temporary files
 
 Progress = Callable[[str, int, int], Any]
-_STREAMS = {
-    "rudy": rudy_stream,
-    "matrix market": matrix_market_stream,
-    "metis": metis_stream,
-    "edge list": edge_list_stream,
-}
 
 
 def convert_graph(
@@ -66,7 +53,8 @@ def convert_graph(
 ) -> Manifest:
     """Convert a graph file to a folder of shards, which appears whole or not at all.
 
-    W is bit-identical to that of `read_graph`, and a faulty file is refused with the same message.
+    W is bit-identical to that of `read_graph`, and a file with one fault is refused with the same
+    message.
     Rudy, Matrix Market, METIS, edge lists and .npz are read in pieces, at any length. The others
     are read whole.
 
@@ -105,7 +93,11 @@ def convert_graph(
     say = progress or (lambda step, done, of: None)
     source = Path(os.fsdecode(path)).name
     with new_folder(path=folder, overwrite=overwrite) as new:
-        stream = _stream(path, memory, say) if order == FILE_ORDER else None
+        stream = None
+        if order == FILE_ORDER:
+            say("checking", 0, 0)
+            piece = int(min(memory / PIECE_SHARE, MAX_PIECE_BYTES))
+            stream = entries_of(path, piece_bytes=piece, count=piece // 4)
         if stream is None:
             W, labels = read_labelled_graph(path)
             numbered = bool(np.array_equal(labels, np.arange(1, W.shape[0] + 1)))
@@ -132,20 +124,6 @@ def cuthill_mckee(W: sparse.csr_array) -> tuple[sparse.csr_array, npt.NDArray[np
     ordered = sparse.csr_array(W[numbers][:, numbers])
     ordered.sort_indices()
     return ordered, numbers
-
-
-def _stream(path: PathLike, memory: float, say: Progress) -> EntryStream | None:
-    """Return the entries of a file; None if its format is only read whole."""
-    if is_shard_folder(path) or is_npy(path):
-        return None
-    name, piece = os.fsdecode(path), int(min(memory / PIECE_SHARE, MAX_PIECE_BYTES))
-    say("checking", 0, 0)
-    if is_npz(path):
-        return archive_stream(name, piece // 4)
-    pieces = TextPieces.checked(name, piece)
-    first = next((text for text in pieces if text.data.strip()), Text(name, b""))
-    make = _STREAMS.get(text_format(first))
-    return None if make is None else make(pieces)
 
 
 class _Conversion:

@@ -14,7 +14,8 @@ from scipy import sparse
 
 from condal.errors import ProblemError
 from condal.io.container.atomic import replacing_folder, write_errors
-from condal.io.formats.adjacency import mirror, upper_triangle
+from condal.io.formats.adjacency import mirror
+from condal.io.formats.writing import upper_triangle
 from condal.io.safe_files import PathLike
 from condal_mpi.shards.manifest import MAX_SHARDS, SHARD_FOLDER, Manifest, ShardRecord
 from condal_mpi.shards.shard import write_shard

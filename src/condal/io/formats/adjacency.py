@@ -1,29 +1,230 @@
-"""Build :math:`W = W^T` from the entries of a file, exactly symmetric and without stored zeros."""
+"""The entries of a graph file, and how they become :math:`W = W^T`: exactly symmetric, in canonical
+form and without stored zeros.
+
+The rows begin ... end - 1 of W are made in two steps. `block` takes the entries that `place` sends
+to these rows, in the order of the file, and returns those of the rows alone. `rows` takes the block
+and the *turned* entries (j, i, w) of all blocks whose j is one of these rows. Each step is made for
+all rows in turn; `end_blocks` and `end_rows` raise errors that depend on all of them. `graph_of`
+makes all rows at once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from condal.errors import ProblemError
-from condal.io.formats.coordinate import Indices as NarrowIndices
+from condal.errors import FormatError
 from condal.io.formats.numerals import Floats, Ints
 from condal.io.formats.text import Text
-from condal.runtime.arguments import refuse_masked
 
-Indices: TypeAlias = NarrowIndices | Ints
 Entries: TypeAlias = tuple[Ints, Ints, Floats]
+Columns: TypeAlias = tuple[Any, ...]  # i, j and w; in shards of edge lists also their number
+Range: TypeAlias = tuple[int, int]
 
 # Two decimal spellings of one number, or two orders of one sum, may differ by this much.
 MAX_ASYMMETRY = 1e-12
 BOTH_TRIANGLES = "store A + A^T, or write 'symmetric' in the banner and one triangle"
+MAX_SPARSITY = 4  # the largest label per end up to which a table of all labels is used
+
+
+class Edges:
+    """Each edge {i, j} is in the file once; parallel edges are summed."""
+
+    numbered = False  # whether entries carry their number in the file
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+
+    def place(self, i: Any, j: Any) -> tuple[Any, Any]:
+        """Return the row and the column to which an entry is added first."""
+        # Summed in one triangle first: two triangles could round differently.
+        return np.minimum(i, j), np.maximum(i, j)
+
+    def block(self, n: int, columns: Columns, rows: Range) -> Columns:
+        """Return the entries of some rows, given those that were placed there."""
+        W = sum_entries(self.text, n, *columns[:3], rows=rows)
+        i = np.repeat(np.arange(*rows, dtype=W.indices.dtype), np.diff(W.indptr))
+        return i, W.indices, W.data
+
+    def end_blocks(self) -> None:
+        """Raise the error that the blocks together have, if there is one."""
+
+    def rows(self, n: int, block: Columns, turned: Columns, rows: Range) -> sparse.csr_array:
+        """Return some rows of W, in canonical form."""
+        below = turned[0] != turned[1]
+        lower = sum_entries(self.text, n, *(column[below] for column in turned), rows=rows)
+        W = sparse.csr_array(_rows_of(n, block, rows) + lower)
+        W.sort_indices()
+        return W
+
+    def end_rows(self) -> None:
+        """Raise the error that the rows together have, if there is one."""
+
+
+class SingleEdges(Edges):
+    """An edge that is repeated counts once; a repetition with another weight is refused."""
+
+    numbered = True
+
+    def __init__(self, text: Text, error: Callable[[Any, Any], FormatError]) -> None:
+        super().__init__(text)
+        self._error = error  # of the numbers and weights of two entries
+        self._fault: tuple[tuple[int, float], tuple[int, float]] | None = None  # the second first
+
+    def block(self, n: int, columns: Columns, rows: Range) -> Columns:
+        i, j, w = columns[:3]
+        keys = i.astype(np.int64) * n + j
+        once = np.sort(keys)
+        if (once[1:] != once[:-1]).all():
+            del keys, once
+            return super().block(n, columns, rows)
+        _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+        first = first[back]  # for each entry the first one of the same edge
+        if (differing := np.flatnonzero(w != w[first])).size:
+            number = columns[3] if len(columns) > 3 else np.arange(i.size)
+            k = differing[np.argmin(number[differing])]
+            second, earlier = ((int(number[e]), float(w[e])) for e in (k, first[k]))
+            self._fault = min(filter(None, (self._fault, (second, earlier))))
+        is_first = first == np.arange(i.size)
+        return super().block(n, (i[is_first], j[is_first], w[is_first]), rows)
+
+    def end_blocks(self) -> None:
+        if self._fault is not None:
+            second, first = self._fault
+            raise self._error(first, second)
+
+
+class Matrix(Edges):
+    """The file has all entries of W, which must be symmetric to 1e-12 of each entry.
+
+    `hint` says what to do if it is not.
+    """
+
+    def __init__(self, text: Text, hint: str) -> None:
+        super().__init__(text)
+        self._hint = hint
+
+    def place(self, i: Any, j: Any) -> tuple[Any, Any]:
+        return i, j
+
+    def rows(self, n: int, block: Columns, turned: Columns, rows: Range) -> sparse.csr_array:
+        own, transposed = _rows_of(n, block, rows), sum_entries(self.text, n, *turned, rows=rows)
+        if same(own, transposed):
+            return own
+        self._require_symmetric(own, transposed, rows[0])
+        upper = sparse.triu(own, rows[0], format="csr")
+        W = sparse.csr_array(upper + sparse.tril(transposed, rows[0] - 1, format="csr"))
+        W.sort_indices()
+        return W
+
+    def _require_symmetric(self, W: sparse.csr_array, T: sparse.csr_array, begin: int) -> None:
+        """Refuse rows, from number `begin` on, that differ from those of the transpose T."""
+        excess = sparse.coo_array(abs(W - T) - MAX_ASYMMETRY * abs(W).maximum(abs(T)))
+        bad = np.flatnonzero(excess.data > 0)
+        if bad.size:
+            i, j = int(excess.row[bad[0]]), int(excess.col[bad[0]])
+            raise self.text.error(
+                f"entry ({begin + i + 1}, {j + 1}) is {W[i, j]:g} but ({j + 1}, {begin + i + 1}) "
+                f"is {T[i, j]:g}; a graph needs a symmetric matrix: {self._hint}"
+            )
+
+
+class Neighbours(Edges):
+    """Each edge is in the lines of both its ends."""
+
+    def __init__(self, text: Text, end: Callable[[PairFault | None, int], None]) -> None:
+        super().__init__(text)
+        self._end = end  # raises the error of a fault, and of a wrong count
+        self._fault: PairFault | None = None
+        self._count = 0
+
+    def place(self, i: Any, j: Any) -> tuple[Any, Any]:
+        return i, j
+
+    def block(self, n: int, columns: Columns, rows: Range) -> Columns:
+        return columns
+
+    def rows(self, n: int, block: Columns, turned: Columns, rows: Range) -> sparse.csr_array:
+        count = block[0].size
+        self._count += count
+        W, T = (sum_entries(self.text, n, *side, rows=rows) for side in (block, turned))
+        if W.nnz == count == turned[0].size and same(W, T):
+            return W
+        wide = [tuple(column.astype(np.int64) for column in side[:2]) for side in (block, turned)]
+        fault = pair_fault(n, (*wide[0], block[2]), (*wide[1], turned[2]))
+        if fault is not None and (self._fault is None or fault.kind < self._fault.kind):
+            self._fault = fault
+        return W
+
+    def end_rows(self) -> None:
+        self._end(self._fault, self._count)
+
+
+@dataclass(frozen=True, eq=False)
+class EntryStream:
+    """The entries of a file in chunks.
+
+    Parameters
+    ----------
+    n : int or None
+        The number of vertices; None if they have labels, which the chunks then hold for i and j.
+    rule : Edges
+        How the entries become rows of W.
+    chunks : iterator
+        Arrays i, j and w; it raises the error of a faulty file at its end at the latest.
+    """
+
+    n: int | None
+    rule: Edges
+    chunks: Iterator[tuple[Any, Any, Any]]
+
+
+def graph_of(stream: EntryStream) -> tuple[sparse.csr_array, Any]:
+    """Return W, and the labels of its rows; None if the vertices have none."""
+    rule, n, labels, columns = stream.rule, stream.n, None, joined(stream.chunks)
+    if n is None:
+        labels, places = _numbered(np.stack(columns[:2]))
+        n, columns = labels.size, [*places, columns[2]]
+    placed = *rule.place(*columns[:2]), columns[2]
+    del columns
+    block = rule.block(n, placed, (0, n))
+    del placed
+    rule.end_blocks()
+    W = rule.rows(n, block, (block[1], block[0], block[2]), (0, n))
+    rule.end_rows()
+    return W, labels
+
+
+def joined(chunks: Iterator[tuple[Any, Any, Any]]) -> list[Any]:
+    """Return the columns of all chunks."""
+    parts = [list(column) for column in zip(*chunks, strict=True)]
+    if not parts:
+        return [np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0)]
+    # Popped one by one, so that only one column is in memory twice.
+    return [
+        part[0] if len(part) == 1 else np.concatenate(part) for part in map(parts.pop, (0,) * 3)
+    ]
+
+
+def _numbered(ends: Any) -> tuple[Any, Any]:
+    """Return the labels that occur, in rising order, and the place of each end among them."""
+    if ends.max(initial=0) >= MAX_SPARSITY * ends.size:
+        labels, places = np.unique(ends, return_inverse=True)
+        return labels, places.reshape(ends.shape)
+    occurs = np.zeros(int(ends.max(initial=0)) + 1, dtype=bool)  # faster than sorting
+    occurs[ends] = True
+    labels = np.flatnonzero(occurs)
+    place = np.zeros(occurs.size, dtype=np.int32 if labels.size < 2**31 else np.int64)
+    place[labels] = np.arange(labels.size)
+    return labels, place[ends]
 
 
 def sum_entries(
-    text: Text, n: int, i: Indices, j: Indices, w: Floats, *, rows: tuple[int, int] | None = None
+    text: Text, n: int, i: Any, j: Any, w: Floats, *, rows: Range | None = None
 ) -> sparse.csr_array:
     """Return the n x n matrix with w added at (i, j), in canonical form; sums must be finite.
 
@@ -45,10 +246,13 @@ def sum_entries(
     return W
 
 
-def from_edges(text: Text, n: int, i: Indices, j: Indices, w: Floats) -> sparse.csr_array:
-    """Store each edge {i, j} in both triangles and a self-loop once; sum parallel edges."""
-    # Summed in one triangle first: two triangles could round differently.
-    return mirror(sum_entries(text, n, np.minimum(i, j), np.maximum(i, j), w))
+def _rows_of(n: int, block: Columns, rows: Range) -> sparse.csr_array:
+    """Return some rows of a matrix from the entries of its canonical form."""
+    begin, end = rows
+    i, j, w = block
+    counts = np.bincount(i - begin, minlength=end - begin)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return sparse.csr_array((w, j, indptr), shape=(end - begin, n))
 
 
 def mirror(upper: sparse.csr_array) -> sparse.csr_array:
@@ -59,56 +263,9 @@ def mirror(upper: sparse.csr_array) -> sparse.csr_array:
     return W
 
 
-def check_symmetric(
-    text: Text, W: sparse.csr_array, *, hint: str = BOTH_TRIANGLES
-) -> sparse.csr_array:
-    """Return W made exactly symmetric; refuse a W that is not symmetric to 1e-12 of each entry."""
-    T = W.T.tocsr()
-    if same(W, T):
-        return W
-    require_symmetric(text, W, T, hint=hint)
-    return mirror(sparse.triu(W, format="csr"))
-
-
 def same(W: sparse.csr_array, T: sparse.csr_array) -> bool:
     """Whether two matrices in canonical form are bit-identical; this allocates nothing."""
     return all(np.array_equal(getattr(W, a), getattr(T, a)) for a in ("indptr", "indices", "data"))
-
-
-def require_symmetric(
-    text: Text, W: sparse.csr_array, T: sparse.csr_array, *, hint: str, begin: int = 0
-) -> None:
-    """Refuse rows of a matrix that differ from those of its transpose by over 1e-12 of an entry.
-
-    `begin` is the number of the first row.
-    """
-    excess = sparse.coo_array(abs(W - T) - MAX_ASYMMETRY * abs(W).maximum(abs(T)))
-    bad = np.flatnonzero(excess.data > 0)
-    if bad.size:
-        i, j = int(excess.row[bad[0]]), int(excess.col[bad[0]])
-        raise text.error(
-            f"entry ({begin + i + 1}, {j + 1}) is {W[i, j]:g} but ({j + 1}, {begin + i + 1}) is "
-            f"{T[i, j]:g}; a graph needs a symmetric matrix: {hint}"
-        )
-
-
-def upper_triangle(matrix: sparse.csr_array | npt.ArrayLike) -> sparse.coo_array:
-    """Return the upper triangle of W = W^T without zeros; ProblemError if W is not symmetric."""
-    refuse_masked(matrix, "W")
-    W: Any = matrix if sparse.issparse(matrix) else np.asarray(matrix)
-    if W.ndim != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
-        raise ProblemError(f"W has shape {W.shape}; wanted an adjacency matrix, n x n with n >= 1")
-    if W.dtype.kind not in "biuf":
-        raise ProblemError(f"W has dtype {W.dtype}; wanted real numbers: use W.astype(float)")
-    # A copy: summing duplicates would change the caller's matrix.
-    W = sparse.csr_array(W, dtype=np.float64, copy=True)
-    W.sum_duplicates()
-    if not np.isfinite(W.data).all():
-        raise ProblemError("W holds nan or infinite weights; remove them or give them a value")
-    if (W - W.T.tocsr()).nnz:
-        raise ProblemError("W is not symmetric; give (W + W.T) / 2, or W + W.T for one triangle")
-    W.eliminate_zeros()
-    return sparse.coo_array(sparse.triu(W))
 
 
 class PairFault(NamedTuple):

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import struct
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from condal.errors import FormatError
-from condal.io.formats.npy import NUMBERS, parse
+from condal.io.formats.npy import NOT_FINITE, NUMBERS, head_of, parse
 from condal.io.formats.signatures import ZIP
 from condal.io.safe_files import PathLike, most_bytes, opened
 
 ZIP_END = b"PK\x05\x06"  # of the last record; an archive without members begins with it
 ZIP_END_BYTES = 22  # of that record in an archive without a comment
 MAX_MEMBERS = 64
+CHUNK_BYTES = 1 << 20
 MAX_WORD_BYTES = 1024  # of its file, most of which is the header
 
 
@@ -197,6 +202,101 @@ def check_sizes(
             "you trust it",
             path=name,
         )
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """An array of an archive, as its header describes it; its numbers begin at byte `head`."""
+
+    path: str
+    info: zipfile.ZipInfo
+    dtype: Any
+    shape: tuple[int, ...]
+    order: str
+    head: int
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def error(self, message: str) -> FormatError:
+        """Return the error that names the array."""
+        return FormatError(f"{shown(self.info)}: {message}", path=self.path)
+
+    def chunks(self, count: int) -> Iterator[Any]:
+        """Yield the numbers, `count` at a time; zipfile verifies their checksum at the end."""
+        with archive_of(self.path) as (archive, _), archive.open(self.info) as stream:
+            stream.read(self.head)
+            for begin in range(0, self.size, count):
+                data = stream.read(min(count, self.size - begin) * self.dtype.itemsize)
+                raw = np.frombuffer(data, np.uint8)
+                chunk = raw != 0 if self.dtype.kind == "b" else raw.view(self.dtype)
+                if not np.isfinite(chunk).all():
+                    raise self.error(NOT_FINITE)
+                yield chunk
+            stream.read(1)
+
+
+def stored_arrays(
+    path: PathLike, names: Collection[str], *, most: int | None = None
+) -> dict[str, StoredArray]:
+    """Return those arrays of these names that a .npz file has; their numbers are not read.
+
+    `most` is the limit of their bytes, as `most_bytes` has it.
+    """
+    file, stored = os.fsdecode(path), {}
+    with archive_of(file) as (archive, size):
+        members = {k: info for k, info in members_of(archive, file).items() if k in names}
+        check_sizes(list(members.values()), size, file, most=most)
+        for name, info in members.items():
+            where = f"{shown(info)}: "
+            with archive.open(info) as stream:
+                head = head_of(stream, info.file_size, NUMBERS, file, where)
+            stored[name] = StoredArray(file, info, *head)
+    return stored
+
+
+def read_array_part(path: PathLike, name: str, begin: int, end: int, count: int) -> Any:
+    """Read the parts begin ... end - 1 of `count` equal parts of an array of a .npz file.
+
+    All of the array passes by, and its checksum is verified, but only these parts are stored.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    name : str
+        The name of the array.
+    begin, end, count : int
+        The parts, in the order of rows.
+
+    Returns
+    -------
+    ndarray
+        Their numbers, as a vector.
+
+    Raises
+    ------
+    FormatError
+        If the array is not one of finite numbers by rows, or has no such parts.
+    """
+    stored = stored_arrays(path, [name])[name]
+    if stored.size % count:
+        raise stored.error(f"{stored.size} numbers are not {count} equal parts")
+    if stored.order == "F" and stored.ndim > 1:
+        raise stored.error("is stored by columns; save numpy.ascontiguousarray of it")
+    each, step = stored.size // count, max(CHUNK_BYTES // stored.dtype.itemsize, 1)
+    part = np.empty((end - begin) * each, bool if stored.dtype.kind == "b" else stored.dtype)
+    for k, chunk in enumerate(stored.chunks(step)):
+        first = k * step - begin * each  # the place of the chunk in the part
+        low, high = max(first, 0), min(first + chunk.size, part.size)
+        if low < high:
+            part[low:high] = chunk[low - first : high - first]
+    return part
 
 
 def _member(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
-from condal.io.formats.adjacency import from_edges, upper_triangle
+from condal.io.formats.adjacency import EntryStream, SingleEdges, graph_of
 from condal.io.formats.numerals import DECIMAL
-from condal.io.formats.table import Table, read_table
-from condal.io.formats.text import Source, Text, quote, read_text, suffixes_of
-from condal.io.formats.writing import triples, write_text
+from condal.io.formats.pieces import TextPieces
+from condal.io.formats.table import Table, tables
+from condal.io.formats.text import Source, Text, quote, suffixes_of
+from condal.io.formats.writing import triples, upper_triangle, write_text
 from condal.io.safe_files import PathLike
-
-MAX_SPARSITY = 4  # the largest label per end up to which a table of all labels is used
 
 _PERCENT = re.compile(rb"^[ \t]*%", re.MULTILINE)
 _FIELD = re.compile(rb"[^\s,;]+")
@@ -63,70 +63,53 @@ def read_edge_list(path: Source) -> EdgeList:
     EdgeList
         The adjacency matrix and the labels of the vertices.
     """
-    text = read_text(path)
-    with explain_errors(text):
-        table = read_table(unify_comments(text))
-    require_columns(table)
-    ends = np.stack([edge_ends(table, k) for k in (0, 1)])
-    w = edge_weights(table)
-    table = replace(table, values=table.values[:0].copy())  # only its lines are needed from here on
-    labels, places = _numbered(ends)
-    del ends
-    i, j = np.minimum(*places), np.maximum(*places)
-    del places
-    keys = i.astype(np.int64) * labels.size + j
-    once = np.sort(keys)
-    if (once[1:] != once[:-1]).all():
-        del once, keys
-        return EdgeList(from_edges(text, labels.size, i, j, w), labels)
-    first = first_of_each(keys)
-    is_first = first == np.arange(i.size)
-    if (differing := np.flatnonzero(w != w[first])).size:
-        k = int(differing[0])
-        raise two_weights_error(
-            text, (table.line(int(first[k])), w[first[k]]), (table.line(k), w[k])
-        )
-    i, j, w = i[is_first], j[is_first], w[is_first]
-    return EdgeList(from_edges(text, labels.size, i, j, w), labels)
+    return EdgeList(*graph_of(edge_list_entries(TextPieces.of_whole(path))))
 
 
-def _numbered(ends: Any) -> tuple[Any, Any]:
-    """Return the labels that occur, in rising order, and the place of each end among them."""
-    if ends.max(initial=0) >= MAX_SPARSITY * ends.size:
-        labels, places = np.unique(ends, return_inverse=True)
-        return labels, places.reshape(ends.shape)
-    occurs = np.zeros(int(ends.max(initial=0)) + 1, dtype=bool)  # faster than sorting
-    occurs[ends] = True
-    labels = np.flatnonzero(occurs)
-    place = np.zeros(occurs.size, dtype=np.int32 if labels.size < 2**31 else np.int64)
-    place[labels] = np.arange(labels.size)
-    return labels, place[ends]
+def edge_list_entries(pieces: TextPieces) -> EntryStream:
+    """Return the entries of an edge list, between labels."""
 
-
-def unify_comments(text: Text) -> Text:
-    """Replace each % that begins a comment by #, as tables have it."""
-    return replace(text, data=_PERCENT.sub(b"#", text.data))
-
-
-def require_columns(table: Table) -> None:
-    """Refuse a table that is not a list of edges, by its first row."""
-    width = table.values.shape[1]
-    if width not in (2, 3):
-        raise table.text.error(
-            f"has {width} columns; wanted two or three: the two ends of an edge, and its weight",
-            table.line(0),
+    def two_weights(first: tuple[int, float], second: tuple[int, float]) -> FormatError:
+        lines = [_line_of(pieces, row) for row, _ in (first, second)]
+        return pieces.name.error(
+            f"the edge was given on line {lines[0]} with weight {first[1]:g}, and here with "
+            f"{second[1]:g}; an edge has one weight: keep one line of the two, or add the weights "
+            "up",
+            lines[1],
         )
 
-
-def edge_ends(table: Table, k: int) -> npt.NDArray[np.int64]:
-    """Return the labels of the first (k = 0) or second (k = 1) ends of the edges."""
-    return table.whole(k, "the label of a vertex", least=0)
+    return EntryStream(None, SingleEdges(pieces.name, two_weights), _entries(pieces))
 
 
-def edge_weights(table: Table) -> npt.NDArray[np.float64]:
-    """Return the weights of the edges, which are 1 if there is no such column."""
-    rows, width = table.values.shape
-    return table.values[:, 2].copy() if width == 3 else np.ones(rows)
+def _tables(pieces: TextPieces) -> Iterator[Table]:
+    """Yield the table of each piece, in which every comment begins with #."""
+    return tables(map(_unify_comments, pieces), _explained)
+
+
+def _unify_comments(text: Text) -> Text:
+    return replace(text, data=_PERCENT.sub(b"#", text.data)) if b"%" in text.data else text
+
+
+def _entries(pieces: TextPieces) -> Iterator[tuple[Any, Any, Any]]:
+    for table in _tables(pieces):
+        values, width = table.values, table.values.shape[1]
+        if width not in (2, 3):
+            raise table.text.error(
+                f"has {width} columns; wanted two or three: the two ends of an edge, and its "
+                "weight",
+                table.line(0),
+            )
+        i, j = (table.whole(k, "the label of a vertex", least=0) for k in (0, 1))
+        yield i, j, values[:, 2].copy() if width == 3 else np.ones(len(values))
+
+
+def _line_of(pieces: TextPieces, row: int) -> int:
+    """Return the line of a row of the whole table."""
+    for table in _tables(pieces):
+        if row < len(table.values):
+            return table.line(row)
+        row -= len(table.values)
+    raise AssertionError("the file has changed")
 
 
 def write_edge_list(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
@@ -151,33 +134,13 @@ def write_edge_list(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None
         )
     suffixes = suffixes_of(path)
     separator = "," if ".csv" in suffixes else "\t" if ".tsv" in suffixes else " "
-    write_text(path, _lines(upper, separator))
-
-
-def _lines(upper: sparse.coo_array, separator: str) -> Iterator[str]:
-    yield f"# {upper.shape[0]} vertices, {upper.nnz} edges: two ends and a weight\n"
-    yield from triples(upper.row + 1, upper.col + 1, upper.data, separator)
-
-
-def first_of_each(keys: Any) -> Any:
-    """Return, for each key, the place of the first key that is equal to it."""
-    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
-    return first[back]
-
-
-def two_weights_error(
-    text: Text, first: tuple[int, float], second: tuple[int, float]
-) -> FormatError:
-    """Return the error of an edge that is repeated with another weight, given lines and weights."""
-    return text.error(
-        f"the edge was given on line {first[0]} with weight {first[1]:g}, and here with "
-        f"{second[1]:g}; an edge has one weight: keep one line of the two, or add the weights up",
-        second[0],
-    )
+    header = f"# {upper.shape[0]} vertices, {upper.nnz} edges: two ends and a weight\n"
+    rows = triples(upper.row + 1, upper.col + 1, upper.data, separator)
+    write_text(path, chain([header], rows))
 
 
 @contextmanager
-def explain_errors(text: Text) -> Iterator[None]:
+def _explained(text: Text) -> Iterator[None]:
     """Re-raise the error of a table, with advice for names as vertices and for NetworkX data."""
     try:
         yield

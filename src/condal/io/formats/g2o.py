@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from condal.errors import FormatError
-from condal.io.formats.coordinate import weight_fault
+from condal.io.formats.entries import weight_fault
 from condal.io.formats.numerals import IN_REALS, spell
 from condal.io.formats.text import Text, quote, read_text
 from condal.io.formats.writing import write_text

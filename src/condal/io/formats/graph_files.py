@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from condal.io.formats.adjacency import EntryStream, graph_of
+from condal.io.formats.pieces import TextPieces
 from condal.io.formats.signatures import is_matrix_market, is_npy, is_npz, is_shard_folder
 from condal.io.formats.text import Text, read_text, suffixes_of
-from condal.io.safe_files import PathLike
+from condal.io.safe_files import UNLIMITED, PathLike
 from condal.runtime.extras import MPI, part
 
 EDGE_LIST_SUFFIXES = (".edges", ".edgelist", ".el", ".csv", ".tsv")
@@ -74,25 +77,40 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
     if is_npy(path) or is_npz(path):
         from condal.io.formats.sparse_arrays import read_sparse_array
 
-        return _numbered(read_sparse_array(path))
-    text = read_text(path)
-    kind = text_format(text)
+        W, labels = read_sparse_array(path), None
+    else:
+        text = read_text(path)
+        W, labels = graph_of(_entries_of(text_format(text))(TextPieces.of_whole(text)))
+    return W, np.arange(1, W.shape[0] + 1) if labels is None else labels
+
+
+def entries_of(path: PathLike, *, piece_bytes: int, count: int) -> EntryStream | None:
+    """Return the entries of a graph file of any length, in pieces of the text or `count` at a time.
+
+    None if its format is only read whole.
+    """
+    if is_shard_folder(path) or is_npy(path):
+        return None
+    if is_npz(path):
+        from condal.io.formats.sparse_arrays import sparse_array_entries
+
+        return sparse_array_entries(path, count=count, most=UNLIMITED)
+    pieces = TextPieces.checked(os.fsdecode(path), piece_bytes)
+    first = next(text for text in pieces if text.data.strip())
+    return _entries_of(text_format(first))(pieces)
+
+
+def _entries_of(kind: str) -> Callable[[TextPieces], EntryStream]:
+    """Return the reader of a format of text; only its module is imported."""
     if kind == "edge list":
-        from condal.io.formats.edge_list import read_edge_list
-
-        edges = read_edge_list(text)
-        return edges.W, edges.labels
-    if kind == "metis":
-        from condal.io.formats.metis import read_metis
-
-        return _numbered(read_metis(text))
-    if kind == "matrix market":
-        from condal.io.formats.matrix_market import read_matrix_market
-
-        return _numbered(read_matrix_market(text))
-    from condal.io.formats.rudy import read_rudy
-
-    return _numbered(read_rudy(text))
+        from condal.io.formats.edge_list import edge_list_entries as entries
+    elif kind == "metis":
+        from condal.io.formats.metis import metis_entries as entries
+    elif kind == "matrix market":
+        from condal.io.formats.matrix_market import matrix_market_entries as entries
+    else:
+        from condal.io.formats.rudy import rudy_entries as entries
+    return entries
 
 
 def text_format(text: Text) -> str:
@@ -109,7 +127,3 @@ def text_format(text: Text) -> str:
     named = any(suffix in EDGE_LIST_SUFFIXES for suffix in suffixes)
     commented = text.data.lstrip().startswith(b"#")  # as SNAP's files are
     return "edge list" if named or commented else "rudy"
-
-
-def _numbered(W: sparse.csr_array) -> tuple[sparse.csr_array, Any]:
-    return W, np.arange(1, W.shape[0] + 1)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from condal.io.formats.adjacency import check_symmetric, from_edges, sum_entries, upper_triangle
-from condal.io.formats.coordinate import Entries, read_entries
-from condal.io.formats.header import Layout, read_count
+from condal.io.formats.adjacency import (
+    BOTH_TRIANGLES,
+    Edges,
+    EntryStream,
+    Matrix,
+    graph_of,
+    joined,
+)
+from condal.io.formats.entries import Entries, Layout, check_claims, read_count, read_entries
+from condal.io.formats.pieces import Header, TextPieces
 from condal.io.formats.signatures import MATRIX_MARKET
-from condal.io.formats.text import Source, Text, quote, read_text
+from condal.io.formats.text import Source, Text, quote
 from condal.io.safe_files import PathLike
 
 _WANTED = "'%%MatrixMarket matrix coordinate real|integer|pattern symmetric|general'"
@@ -47,15 +53,46 @@ def read_matrix_market(path: Source) -> sparse.csr_array:
     csr_array
         The adjacency matrix :math:`W = W^T`.
     """
-    text = read_text(path)
-    field, symmetry = read_banner(text)
-    sizes = read_sizes(text, field)
-    require_square(text, sizes)
-    entries = read_entries(text, sizes.layout, sizes.start)
+    return graph_of(matrix_market_entries(TextPieces.of_whole(path)))[0]
+
+
+def matrix_market_entries(pieces: TextPieces) -> EntryStream:
+    """Return the entries of the matrix of a graph."""
+    field, symmetry = _banner(pieces)
+    header, rows, columns, layout = _sizes(pieces, field)
+    if rows != columns:
+        raise header.text.error(
+            f"the matrix is {rows} x {columns}; a graph needs a square adjacency matrix",
+            header.line,
+        )
+    check_claims(pieces, layout, header)
     if symmetry == "general":
-        return check_symmetric(text, sum_entries(text, sizes.rows, *entries))
-    require_one_triangle(text, entries, first_side(entries), sizes.start)
-    return from_edges(text, sizes.rows, *entries)
+        rule: Edges = Matrix(pieces.name, BOTH_TRIANGLES)
+        return EntryStream(rows, rule, read_entries(pieces, layout, header))
+    entries = read_entries(pieces, layout, header, _OneTriangle().check)
+    return EntryStream(rows, Edges(pieces.name), entries)
+
+
+def read_rectangle(text: Text) -> tuple[tuple[int, int], Entries]:
+    """Return (m, n) and the entries of an m x n matrix: 0-based rows and columns, and values."""
+    pieces = TextPieces.of_whole(text)
+    field, symmetry = _banner(pieces)
+    header, m, n, layout = _sizes(pieces, field)
+    if symmetry != "general":
+        raise text.error("wanted some entries of any matrix: write 'general' in the banner", 1)
+    check_claims(pieces, layout, header)
+
+    def check(text: Text, begin: int, entries: Entries) -> None:
+        for noun, places, count in (("row", entries[0], m), ("column", entries[1], n)):
+            if places.max(initial=0) >= count:
+                k = int(np.argmax(places >= count))
+                raise text.error(
+                    f"got {noun} {places[k] + 1}, but the header says {count} {noun}s",
+                    text.line_of_row(begin, k),
+                )
+
+    i, j, w = joined(read_entries(pieces, layout, header, check))
+    return (m, n), (i, j, w)
 
 
 def write_matrix_market(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
@@ -68,82 +105,38 @@ def write_matrix_market(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> 
     W : sparse or dense matrix
         The adjacency matrix :math:`W = W^T`.
     """
-    from condal.io.formats.writing import write_text
+    from condal.io.formats.writing import triples, upper_triangle, write_text
 
-    write_text(path, _lines(upper_triangle(W)))
-
-
-def _lines(upper: sparse.coo_array) -> Iterator[str]:
-    from condal.io.formats.writing import triples
-
+    upper = upper_triangle(W)
     n = upper.shape[0]
-    yield f"%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {upper.nnz}\n"
-    yield from triples(upper.col + 1, upper.row + 1, upper.data)
+    header = f"%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {upper.nnz}\n"
+    write_text(path, chain([header], triples(upper.col + 1, upper.row + 1, upper.data)))
 
 
-def parse_rectangle(text: Text) -> tuple[tuple[int, int], Entries]:
-    """Return (m, n) and the entries of an m x n matrix: 0-based rows and columns, and values."""
-    field, symmetry = read_banner(text)
-    sizes = read_sizes(text, field)
-    if symmetry != "general":
-        raise text.error("wanted some entries of any matrix: write 'general' in the banner", 1)
-    i, j, w = read_entries(text, sizes.layout, sizes.start)
-    for noun, places, count in (("row", i, sizes.rows), ("column", j, sizes.columns)):
-        if places.size and places.max() >= count:
-            k = int(np.argmax(places >= count))
-            raise text.error(
-                f"got {noun} {places[k] + 1}, but the header says {count} {noun}s",
-                text.line_of_row(sizes.start, k),
-            )
-    return (sizes.rows, sizes.columns), (i, j, w)
-
-
-class Sizes(NamedTuple):
-    """The claim of the size line, its number, and the offset of the entries after it."""
-
-    rows: int
-    columns: int
-    start: int
-    line: int
-    layout: Layout
-
-
-def read_sizes(text: Text, field: str) -> Sizes:
-    """Read the size line of a file of that field."""
-    header = text.header()
-    if header is None:
+def _sizes(pieces: TextPieces, field: str) -> tuple[Header, int, int, Layout]:
+    """Return the size line of a file of that field, the rows and columns, and the whole claim."""
+    header = pieces.header()
+    text, line, tokens = header.text, header.line, header.content.split(None, 3)
+    if not tokens:
         raise text.error(
-            "the file ends before the size line 'rows columns entries'; it is truncated",
-            text.last_line,
+            "the file ends before the size line 'rows columns entries'; it is truncated", line
         )
-    content, start, line = header
-    tokens = content.split(None, 3)
     if len(tokens) != 3:
         raise text.error(
-            f"the size line must be 'rows columns entries', got {quote(content)};"
+            f"the size line must be 'rows columns entries', got {quote(header.content)};"
             " if this is a comment, start it with %",
             line,
         )
     nouns = ("rows", "columns", "entries")
     rows, columns, m = map(lambda token, noun: read_count(text, token, line, noun), tokens, nouns)
-    width, n = (2 if field == "pattern" else 3), max(rows, columns)
-    layout = Layout(n, m, "entries", (width,), integer=field == "integer")
-    return Sizes(rows, columns, start, line, layout)
+    width = 2 if field == "pattern" else 3
+    layout = Layout(max(rows, columns), m, "entries", (width,), integer=field == "integer")
+    return header, rows, columns, layout
 
 
-def require_square(text: Text, sizes: Sizes) -> None:
-    """Refuse a matrix that is not square."""
-    if sizes.rows != sizes.columns:
-        raise text.error(
-            f"the matrix is {sizes.rows} x {sizes.columns}; a graph needs a square adjacency "
-            "matrix",
-            sizes.line,
-        )
-
-
-def read_banner(text: Text) -> tuple[str, str]:
+def _banner(pieces: TextPieces) -> tuple[str, str]:
     """Return the field and the symmetry that the first line names."""
-    first, _ = next(text.lines())
+    text, first = next(iter(pieces)), pieces.header(comment=None).content
     words = first[:1000].decode("utf-8", "replace").lower().split()
     if not words or words[0] != MATRIX_MARKET.decode():
         raise text.error(f"the first line must be {_WANTED}, got {quote(first)}", 1)
@@ -160,24 +153,29 @@ def read_banner(text: Text) -> tuple[str, str]:
     return words[3], words[4]
 
 
-def first_side(entries: Entries) -> int:
-    """Return 1 if the first off-diagonal entry is below the diagonal, -1 if above, 0 if none."""
-    side = np.sign(entries[0] - entries[1])
-    return int(side[np.argmax(side != 0)]) if side.size else 0
+class _OneTriangle:
+    """The check that all entries are on one side of the diagonal.
 
+    The standard asks for the lower triangle; many files in circulation hold the upper one. With
+    both it would be unclear whether a mirrored pair is one edge or two.
+    """
 
-def require_one_triangle(text: Text, entries: Entries, first: int, start: int) -> None:
-    """Refuse the first entry on another side than the first of the file."""
-    # The standard asks for the lower triangle; many files in circulation hold the upper one. With
-    # both it would be unclear whether a mirrored pair is one edge or two.
-    i, j, _ = entries
-    side = np.sign(i - j)
-    if (bad := np.flatnonzero(side == -first)).size and first:
-        k = int(bad[0])
-        its, other = ("lower", "upper") if side[k] > 0 else ("upper", "lower")
-        raise text.error(
-            f"entry ({i[k] + 1}, {j[k] + 1}) is in the {its} triangle, those before it in the"
-            f" {other}; a symmetric file holds one triangle: move the entry, or write 'general'"
-            " in the banner and both triangles",
-            text.line_of_row(start, k),
-        )
+    first = (
+        0  # 1 if the first entry off the diagonal is below it, -1 if above, 0 before there is one
+    )
+
+    def check(self, text: Text, begin: int, entries: Entries) -> None:
+        """Refuse the first entry on another side than the first of the file."""
+        i, j, _ = entries
+        side = np.sign(i - j)
+        if not self.first and side.size:
+            self.first = int(side[np.argmax(side != 0)])
+        if self.first and (bad := np.flatnonzero(side == -self.first)).size:
+            k = int(bad[0])
+            its, other = ("lower", "upper") if side[k] > 0 else ("upper", "lower")
+            raise text.error(
+                f"entry ({i[k] + 1}, {j[k] + 1}) is in the {its} triangle, those before it in the"
+                f" {other}; a symmetric file holds one triangle: move the entry, or write 'general'"
+                " in the banner and both triangles",
+                text.line_of_row(begin, k),
+            )

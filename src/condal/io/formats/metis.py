@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -22,17 +22,23 @@ from condal.errors import ProblemError
 from condal.io.formats import numerals
 from condal.io.formats.adjacency import (
     Entries,
-    from_edges,
+    EntryStream,
+    Neighbours,
+    PairFault,
+    graph_of,
     mirror,
-    pair_fault,
-    same,
-    sum_entries,
-    upper_triangle,
 )
-from condal.io.formats.coordinate import index_fault, line_blocks, weight_fault
-from condal.io.formats.header import Layout, check_claims, read_count
-from condal.io.formats.text import Source, Text, quote, read_text
-from condal.io.formats.writing import write_text
+from condal.io.formats.entries import (
+    Layout,
+    check_claims,
+    index_fault,
+    line_blocks,
+    read_count,
+    weight_fault,
+)
+from condal.io.formats.pieces import Header, TextPieces
+from condal.io.formats.text import Source, Text, quote
+from condal.io.formats.writing import upper_triangle, write_text
 from condal.io.safe_files import PathLike
 
 MAX_VERTEX_WEIGHTS = 1000
@@ -41,9 +47,8 @@ _COMMENT = re.compile(rb"^[ \t]*%[^\n]*(?:\n|\Z)", re.MULTILINE)
 _HEADER = "'n m', 'n m fmt' or 'n m fmt ncon', the numbers of vertices and edges first"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The claim of the header, on line `line`, about the lines after it, which begin at `start`.
+class _Plan(NamedTuple):
+    """The claim of the header.
 
     A line has `own` numbers of its vertex, then a neighbour in every `step` numbers.
     """
@@ -51,8 +56,7 @@ class Plan:
     layout: Layout
     own: int
     step: int
-    start: int
-    line: int
+    header: Header
 
 
 def read_metis(path: Source) -> sparse.csr_array:
@@ -70,54 +74,28 @@ def read_metis(path: Source) -> sparse.csr_array:
     csr_array
         The adjacency matrix :math:`W = W^T`.
     """
-    text = read_text(path)
-    plan = read_header(text)
-    n = plan.layout.n
+    return graph_of(metis_entries(TextPieces.of_whole(path)))[0]
+
+
+def metis_entries(pieces: TextPieces) -> EntryStream:
+    """Return the entries of a METIS file, each edge twice."""
+    plan = _plan(pieces)
     # m is not needed to allocate memory, and the error of a wrong m is clearer at the end.
-    check_claims(text, replace(plan.layout, m=0), plan.start, plan.line)
-    # Comments do not count as vertices; only errors need their lines.
-    body = without_comments(text.data[plan.start :])
-    require_lines(text, plan, body.count(b"\n"))
-    parsed = parse_neighbours(body, plan)
-    if parsed is None or (plan.own and parsed.full < n):
-        refuse_first_fault(text, plan)
-    i, j, w = parsed.entries
-    del parsed
-    if w.all():
-        W = sum_entries(text, n, i, j, w)
-        if W.nnz == i.size == 2 * plan.layout.m and same(W, W.T.tocsr()):
-            return W
-    if (fault := pair_fault(n, (i, j, w), (j, i, w))) is not None:
-        raise text.error(fault.text, line_of_vertex(text, plan, fault.vertex))
-    require_edges(text, plan, i.size)
-    once = i < j
-    return from_edges(text, n, i[once], j[once], w[once])
+    check_claims(pieces, replace(plan.layout, m=0), plan.header)
 
+    def end(fault: PairFault | None, ends: int) -> None:
+        if fault is not None:
+            bodies = pieces.after(plan.header)
+            lines = (line for piece in bodies for line, _ in _vertices(*piece))
+            raise pieces.name.error(fault.text, next(islice(lines, fault.vertex, None)))
+        if ends != 2 * plan.layout.m:
+            raise pieces.name.error(
+                f"the header says {plan.layout.m} edges, but the lines hold {ends // 2}, each "
+                "twice; correct the header",
+                plan.header.line,
+            )
 
-def without_comments(data: bytes) -> bytes:
-    """Remove the lines that are comments."""
-    return _COMMENT.sub(b"", data)
-
-
-def require_lines(text: Text, plan: Plan, ends: int) -> None:
-    """Refuse fewer lines than vertices; `ends` is the number of ends of lines."""
-    lines = ends + 1  # the last line, which may be blank, need not have an end
-    if lines < plan.layout.n:
-        raise text.error(
-            f"the header says {plan.layout.n} vertices, but {lines} lines follow; a vertex without "
-            "neighbours has a blank line: the file is truncated or the header is wrong",
-            plan.line,
-        )
-
-
-def require_edges(text: Text, plan: Plan, ends: int) -> None:
-    """Refuse a number of edges, half of `ends`, that differs from the header."""
-    if ends != 2 * plan.layout.m:
-        raise text.error(
-            f"the header says {plan.layout.m} edges, but the lines hold {ends // 2}, each twice; "
-            "correct the header",
-            plan.line,
-        )
+    return EntryStream(plan.layout.n, Neighbours(pieces.name, end), _entries(pieces, plan))
 
 
 def write_metis(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
@@ -139,15 +117,14 @@ def write_metis(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
     write_text(path, _lines(sparse.csr_array(upper)))
 
 
-def read_header(text: Text) -> Plan:
+def _plan(pieces: TextPieces) -> _Plan:
     """Read the header."""
-    header = text.header()
-    if header is None:
+    header = pieces.header()
+    text, number, words = header.text, header.line, header.content.split(None, 4)
+    if not words:
         raise text.error(f"holds only comments; wanted a header, {_HEADER}")
-    content, after, number = header
-    words = content.split(None, 4)
     if len(words) not in (2, 3, 4):
-        raise text.error(f"the header must be {_HEADER}; got {quote(content)}", number)
+        raise text.error(f"the header must be {_HEADER}; got {quote(header.content)}", number)
     n = read_count(text, words[0], number, "vertices")
     m = read_count(text, words[1], number, "edges")
     fmt = words[2] if len(words) > 2 else b"0"
@@ -168,41 +145,46 @@ def read_header(text: Text) -> Plan:
             f"the header says {ncon} weights per vertex; wanted 1 to {MAX_VERTEX_WEIGHTS}", number
         )
     layout = Layout(n, m, "edges", (2,))
-    return Plan(layout, int(sizes) + ncon * int(weights), 1 + int(edges), after, number)
+    return _Plan(layout, int(sizes) + ncon * int(weights), 1 + int(edges), header)
 
 
-class Neighbours(NamedTuple):
-    """Entries i, j (from 0) and w of lines of vertices, and the number of nonblank lines."""
+def _entries(pieces: TextPieces, plan: _Plan) -> Iterator[Entries]:
+    """Yield the entries of each block of lines."""
+    n, ends, partial, last = plan.layout.n, 0, 0, plan.header.line
+    for text, start in pieces.after(plan.header):
+        # Comments do not count as vertices; only errors need their lines.
+        body = _COMMENT.sub(b"", text.data[start:]) if b"%" in text.data else text.data[start:]
+        before = ends
+        for begin, end in line_blocks(body, 0):
+            block = _bulk(body, begin, end, plan, ends)
+            if block is None:
+                _refuse_first_fault(text, start, plan, before)
+            yield block
+            ends += body.count(b"\n", begin, end)
+        partial, last = int(body != b"" and not body.endswith(b"\n")), text.last_line
+    if ends + 1 < n:  # the last line, which may be blank, need not have an end
+        raise pieces.name.error(
+            f"the header says {n} vertices, but {ends + 1} lines follow; a vertex without "
+            "neighbours has a blank line: the file is truncated or the header is wrong",
+            plan.header.line,
+        )
+    if plan.own and ends + partial < n:
+        raise pieces.name.error(
+            f"the line of vertex {n} is missing: wanted its {plan.own} sizes and weights", last
+        )
 
-    entries: Entries
-    full: int
 
-
-def parse_neighbours(body: bytes, plan: Plan, before: int = 0) -> Neighbours | None:
-    """Parse lines without comments, after the lines of `before` vertices; None if any is faulty."""
-    columns: list[list[Any]] = [[np.zeros(0, dtype)] for dtype in (np.int64, np.int64, np.float64)]
-    full = 0
-    for begin, end in line_blocks(body, 0):
-        block = _bulk(body, begin, end, plan, before)
-        if block is None:
-            return None
-        for column, piece in zip(columns, block.entries, strict=True):
-            column.append(piece)
-        full += block.full
-        before += body.count(b"\n", begin, end)
-    # Popped one by one, so that only one column is in memory twice.
-    i, j, w = (np.concatenate(columns.pop(0)) for _ in range(3))
-    return Neighbours((i, j, w), full)
-
-
-def _bulk(data: bytes, begin: int, end: int, plan: Plan, before: int) -> Neighbours | None:
-    """Parse data[begin:end] into entries and the number of nonblank lines; None at any fault."""
+def _bulk(data: bytes, begin: int, end: int, plan: _Plan, before: int) -> Entries | None:
+    """Parse data[begin:end], after the lines of `before` vertices; None if any line is faulty."""
     a = np.frombuffer(data, np.uint8, end - begin, begin)
     if not numerals.IN_REALS[a].all():
         return None
     starts, ends, first, width = numerals.split_words(a)
     vertex = before + np.searchsorted(np.flatnonzero(a == ord("\n")), starts[first])
     rest = width - plan.own
+    lines = data.count(b"\n", begin, end) + (data[end - 1 : end] != b"\n")
+    if plan.own and first.size < min(lines, plan.layout.n - before):
+        return None  # a blank line
     if (vertex >= plan.layout.n).any() or (rest < 0).any() or (rest % plan.step).any():
         return None
     place = np.arange(starts.size) - np.repeat(first, width) - plan.own
@@ -222,25 +204,20 @@ def _bulk(data: bytes, begin: int, end: int, plan: Plan, before: int) -> Neighbo
         return None
     if j.size and (j.min() < 1 or j.max() > plan.layout.n or (i == j - 1).any()):
         return None
-    return Neighbours((i, j - 1, w), first.size)
+    return i, j - 1, w
 
 
-def _vertices(text: Text, plan: Plan) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not comments, with their numbers: one per vertex, then the rest."""
-    for number, content in text.numbered_lines(plan.start):
+def _vertices(text: Text, start: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines from an offset on that are not comments, with their numbers."""
+    for number, content in text.numbered_lines(start):
         if not content.lstrip(b" \t").startswith(b"%"):
             yield number, content
 
 
-def line_of_vertex(text: Text, plan: Plan, vertex: int) -> int:
-    """Return the line of a vertex, counted from 0, among those that begin at `plan.start`."""
-    return next(islice(_vertices(text, plan), vertex, None))[0]
-
-
-def refuse_first_fault(text: Text, plan: Plan, before: int = 0) -> NoReturn:
-    """Raise the error of the first faulty line after those of the first `before` vertices."""
+def _refuse_first_fault(text: Text, start: int, plan: _Plan, before: int) -> NoReturn:
+    """Raise the error of the first faulty line from an offset on, after `before` vertices."""
     n = plan.layout.n
-    for vertex, (number, content) in enumerate(_vertices(text, plan), before + 1):
+    for vertex, (number, content) in enumerate(_vertices(text, start), before + 1):
         words = numerals.WORD.findall(content)
         if vertex > n:
             if words:
@@ -253,13 +230,10 @@ def refuse_first_fault(text: Text, plan: Plan, before: int = 0) -> NoReturn:
         fault = _fault(words, vertex, plan)
         if fault is not None:
             raise text.error(fault, number)
-    raise text.error(
-        f"the line of vertex {n} is missing: wanted its {plan.own} sizes and weights",
-        text.last_line,
-    )
+    raise AssertionError("the bulk parser refused correct lines")
 
 
-def _fault(words: list[bytes], vertex: int, plan: Plan) -> str | None:
+def _fault(words: list[bytes], vertex: int, plan: _Plan) -> str | None:
     """Describe what is wrong with the line of a vertex, or return None."""
     own, rest = words[: plan.own], words[plan.own :]
     if len(own) < plan.own:

@@ -43,38 +43,36 @@ def parse(
     The header must fit the bytes that follow it. `where` begins the texts of errors.
     """
 
-    def error(text: str) -> FormatError:
-        return FormatError(where + text, path=name)
-
-    dtype, *_ = head_of(file, size, kinds, error)
+    dtype, *_ = head_of(file, size, kinds, name, where)
     file.seek(0)
     try:
         array = npy_format.read_array(file, allow_pickle=False, max_header_size=MAX_HEADER_BYTES)
     except ValueError:  # of a file that became shorter meanwhile
-        raise error("the file ends before the array does; fetch it again") from None
+        message = f"{where}the file ends before the array does; fetch it again"
+        raise FormatError(message, path=name) from None
     if dtype.kind in NUMBERS and finite and not np.isfinite(array).all():
-        raise error(NOT_FINITE)
+        raise FormatError(where + NOT_FINITE, path=name)
     if dtype.kind == "b":
         return array.view(np.uint8) != 0  # other bytes than 0 and 1 have undefined effects
     if dtype.kind == "U":
         codes = np.ravel(array, order="K").view(np.dtype("u4").newbyteorder(dtype.byteorder))
         if (codes > _LAST_CHARACTER).any():
-            raise error("holds characters that do not exist; the file is damaged")
+            message = f"{where}holds characters that do not exist; the file is damaged"
+            raise FormatError(message, path=name)
     return array
 
 
-def entries_of(raw: Any, dtype: Any) -> Any:
-    """Return the numbers of some bytes."""
-    return raw != 0 if dtype.kind == "b" else raw.view(dtype)
-
-
 def head_of(
-    file: IO[bytes] | BufferedIOBase, size: int, kinds: str, error: Any
-) -> tuple[Any, tuple[int, ...], Any, int]:
+    file: IO[bytes] | BufferedIOBase, size: int, kinds: str, name: str, where: str
+) -> tuple[Any, tuple[int, ...], str, int]:
     """Read the dtype, the shape, the order, and the number of bytes before the numbers.
 
-    The shape must be that of the bytes that follow. `error` makes an error of a text.
+    The shape must be that of the bytes that follow.
     """
+
+    def error(text: str) -> FormatError:
+        return FormatError(where + text, path=name)
+
     head = BytesIO(file.read(min(size, _PREFIX_BYTES + MAX_HEADER_BYTES)))
     try:
         with warnings.catch_warnings():

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from condal.io.formats.header import read_count
+from condal.io.formats.entries import read_count
 from condal.io.formats.numerals import DECIMAL
 from condal.io.formats.text import Text, quote, read_text
 from condal.io.safe_files import PathLike

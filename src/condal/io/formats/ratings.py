@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.io.formats.matrix_market import parse_rectangle
+from condal.io.formats.matrix_market import read_rectangle
 from condal.io.formats.signatures import is_matrix_market
 from condal.io.formats.table import Table, read_table
 from condal.io.formats.text import Text, read_text
@@ -66,7 +66,7 @@ def read_ratings(path: PathLike, columns: Sequence[str] | None = None) -> Rating
                 "is a Matrix Market file, whose columns are row, column, value: columns can only "
                 "be chosen for tables; leave the choice out"
             )
-        (m, n), entries = parse_rectangle(text)
+        (m, n), entries = read_rectangle(text)
         return Ratings((m, n), *entries, np.arange(1, m + 1), np.arange(1, n + 1))
     return _from_table(text, read_table(text), columns)
 

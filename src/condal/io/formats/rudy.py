@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import chain
 
 import numpy.typing as npt
 from scipy import sparse
 
-from condal.io.formats.adjacency import from_edges, upper_triangle
-from condal.io.formats.coordinate import read_entries
-from condal.io.formats.header import Layout, read_count
+from condal.io.formats.adjacency import Edges, EntryStream, graph_of
+from condal.io.formats.entries import Layout, check_claims, read_count, read_entries
 from condal.io.formats.numerals import DECIMAL
-from condal.io.formats.text import Source, Text, quote, read_text
+from condal.io.formats.pieces import TextPieces
+from condal.io.formats.text import Source, quote
 from condal.io.safe_files import PathLike
 
 # For a list of edges without a header.
@@ -33,25 +33,26 @@ def read_rudy(path: Source) -> sparse.csr_array:
     csr_array
         The adjacency matrix :math:`W = W^T`.
     """
-    text = read_text(path)
-    layout, start = read_header(text)
-    return from_edges(text, layout.n, *read_entries(text, layout, start))
+    return graph_of(rudy_entries(TextPieces.of_whole(path)))[0]
 
 
-def read_header(text: Text) -> tuple[Layout, int]:
-    """Return the claim of the first line, and the offset of the second."""
-    header, start = next(text.lines())
-    tokens = header.split(None, 2)
+def rudy_entries(pieces: TextPieces) -> EntryStream:
+    """Return the entries of a rudy file."""
+    header = pieces.header(comment=None)
+    text, tokens = header.text, header.content.split(None, 2)
     if len(tokens) != 2:
         edge = len(tokens) == 3 and all(DECIMAL.fullmatch(token.strip()) for token in tokens)
         raise text.error(
-            f"the first line must be 'n m', the numbers of vertices and edges, got {quote(header)};"
-            " if this is another format, convert it to rudy or Matrix Market" + _HINT * edge,
+            "the first line must be 'n m', the numbers of vertices and edges, got "
+            f"{quote(header.content)}; if this is another format, convert it to rudy or Matrix "
+            "Market" + _HINT * edge,
             1,
         )
     n = read_count(text, tokens[0], 1, "vertices", hint=_HINT)
     m = read_count(text, tokens[1], 1, "edges", hint=_HINT)
-    return Layout(n, m, "edges", (2, 3), hint=_HINT), start
+    layout = Layout(n, m, "edges", (2, 3), hint=_HINT)
+    check_claims(pieces, layout, header)
+    return EntryStream(n, Edges(pieces.name), read_entries(pieces, layout, header))
 
 
 def write_rudy(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
@@ -64,13 +65,9 @@ def write_rudy(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
     W : sparse or dense matrix
         The adjacency matrix :math:`W = W^T`. Zeros are not written.
     """
-    from condal.io.formats.writing import write_text
+    # Imported here, as most solves read and do not write.
+    from condal.io.formats.writing import triples, upper_triangle, write_text
 
-    write_text(path, _lines(upper_triangle(W)))
-
-
-def _lines(upper: sparse.coo_array) -> Iterator[str]:
-    from condal.io.formats.writing import triples
-
-    yield f"{upper.shape[0]} {upper.nnz}\n"
-    yield from triples(upper.row + 1, upper.col + 1, upper.data)
+    upper = upper_triangle(W)
+    header = f"{upper.shape[0]} {upper.nnz}\n"
+    write_text(path, chain([header], triples(upper.row + 1, upper.col + 1, upper.data)))

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeAlias
 import numpy as np
 
 from condal.io.formats import numerals
-from condal.io.formats.header import max_claim
+from condal.io.formats.entries import max_claim
 from condal.io.formats.numerals import Floats, Ints
 from condal.io.formats.text import Text, quote
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.io.formats import numerals
-from condal.io.formats.coordinate import line_blocks
+from condal.io.formats.entries import line_blocks
 from condal.io.formats.text import Text, quote, read_text
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike

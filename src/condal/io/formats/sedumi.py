@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import FormatError, ProblemError
-from condal.io.formats.header import max_claim
+from condal.io.formats.entries import max_claim
 from condal.io.formats.matlab import read_matlab
 from condal.io.safe_files import PathLike
 from condal.problems.conic.program import Block, Program

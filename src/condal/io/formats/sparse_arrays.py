@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,19 @@ import numpy as np
 from scipy import sparse
 
 from condal.errors import FormatError
-from condal.io.formats.adjacency import check_symmetric, sum_entries
-from condal.io.formats.arrays import names_of_arrays, read_array, read_arrays, read_word
-from condal.io.formats.header import max_claim
+from condal.io.formats.adjacency import EntryStream, Matrix, graph_of
+from condal.io.formats.arrays import (
+    StoredArray,
+    names_of_arrays,
+    read_array,
+    read_arrays,
+    read_word,
+    stored_arrays,
+)
+from condal.io.formats.entries import max_claim
 from condal.io.formats.signatures import ZIP
 from condal.io.formats.text import Text
-from condal.io.safe_files import PathLike, first_bytes
+from condal.io.safe_files import UNLIMITED, PathLike, first_bytes
 
 SYMMETRY_HINT = "store A + A.T"
 INDEX_ARRAYS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
@@ -40,44 +48,50 @@ def read_sparse_array(path: PathLike) -> sparse.csr_array:
     """
     text = Text(os.fsdecode(path), b"")
     if first_bytes(path, len(ZIP)) == ZIP:
-        n, i, j, w = _triplets(path, text)
-    else:
-        dense = read_array(path)
-        require_real(text, dense, "the array")
-        if dense.ndim != 2 or dense.shape[0] != dense.shape[1] or dense.shape[0] == 0:
-            raise text.error(
-                f"holds an array of shape {dense.shape}; a graph needs a square adjacency matrix"
-            )
-        n, (i, j) = len(dense), np.nonzero(dense)
-        w = dense[i, j]
-    w = w.astype(np.float64, copy=False)
-    W = sum_entries(text, n, i.astype(np.int32, copy=False), j.astype(np.int32, copy=False), w)
-    del i, j, w
-    return check_symmetric(text, W, hint=SYMMETRY_HINT)
+        return graph_of(sparse_array_entries(path))[0]
+    dense = read_array(path)
+    _require_real(text, dense, "the array")
+    if dense.ndim != 2 or dense.shape[0] != dense.shape[1] or dense.shape[0] == 0:
+        raise text.error(
+            f"holds an array of shape {dense.shape}; a graph needs a square adjacency matrix"
+        )
+    i, j = (places.astype(np.int32) for places in np.nonzero(dense))
+    chunks = iter([(i, j, dense[i, j].astype(np.float64))])
+    return graph_of(EntryStream(len(dense), Matrix(text, SYMMETRY_HINT), chunks))[0]
 
 
-def _triplets(path: PathLike, text: Text) -> tuple[int, Any, Any, Any]:
-    """Return n, and the rows, columns and values of the entries."""
-    kind = sparse_format(path, text)
+def sparse_array_entries(
+    path: PathLike, *, count: int = UNLIMITED, most: int | None = None
+) -> EntryStream:
+    """Return the entries of a saved sparse matrix, `count` at a time.
+
+    `most` is the limit of the bytes of its arrays, as `most_bytes` has it.
+    """
+    text = Text(os.fsdecode(path), b"")
+    kind = _sparse_format(path, text)
     wanted = INDEX_ARRAYS[kind]
-    arrays = read_arrays(path, ("shape", "data", *wanted))
-    w = arrays["data"]
-    require_real(text, w, "data")
-    n, most = vertex_count(text, arrays["shape"], w.size)
+    arrays = stored_arrays(path, ("shape", "data", *wanted), most=most)
+    data = arrays["data"]
+    _require_real(text, data, "data")
+    n, largest = _vertex_count(text, read_arrays(path, ("shape",))["shape"], data.size)
     for name in wanted:
-        require_whole(text, arrays.get(name), name, most + 1)
-    inner, outer = (_signed(arrays.pop(name)) for name in wanted)
-    if kind != "coo":
-        outer = _rows(text, outer, n, inner.size)
-    if not inner.shape == outer.shape == w.shape or w.ndim != 1:
-        raise length_error(text, wanted[0], inner.size, w.size)
-    for places in (inner, outer):
-        if places.size and not 0 <= places.min() <= places.max() < n:
-            raise index_error(text, n)
-    return (n, outer, inner, w) if kind == "csr" else (n, inner, outer, w)
+        _require_whole(text, arrays.get(name), name, largest + 1)
+    inner, outer = (arrays[name] for name in wanted)
+    if kind != "coo" and outer.shape != (n + 1,):
+        raise _pointer_error(text, n, inner.size)
+    sizes = {inner.size, outer.size if kind == "coo" else data.size}
+    if data.ndim != 1 or sizes != {data.size}:
+        raise text.error(
+            f"{wanted[0]} has {inner.size} entries and data {data.size}; the file is damaged"
+        )
+    rows = _indices if kind == "coo" else _rows
+    places = [_indices(text, inner, n, count), rows(text, outer, n, count, data.size)]
+    chunks = zip(*(places if kind == "csc" else places[::-1]), data.chunks(count), strict=True)
+    floats = ((i, j, w.astype(np.float64, copy=False)) for i, j, w in chunks)
+    return EntryStream(n, Matrix(text, SYMMETRY_HINT), floats)
 
 
-def sparse_format(path: PathLike, text: Text) -> str:
+def _sparse_format(path: PathLike, text: Text) -> str:
     """Return the sparse format, csr, csc or coo; refuse any other."""
     names = names_of_arrays(path)
     if not {"format", "shape", "data"} <= set(names):
@@ -91,7 +105,7 @@ def sparse_format(path: PathLike, text: Text) -> str:
     return kind
 
 
-def vertex_count(text: Text, shape: Any, entries: int) -> tuple[int, int]:
+def _vertex_count(text: Text, shape: Any, entries: int) -> tuple[int, int]:
     """Return n of a matrix of that shape, and how many vertices a file of its size may claim."""
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != shape[1]:
         raise text.error(
@@ -108,37 +122,51 @@ def vertex_count(text: Text, shape: Any, entries: int) -> tuple[int, int]:
     return n, most
 
 
-def length_error(text: Text, name: str, indices: int, entries: int) -> FormatError:
-    """Return the error of an array of indices whose length is not that of the data."""
-    return text.error(f"{name} has {indices} entries and data {entries}; the file is damaged")
+def _indices(
+    text: Text, stored: StoredArray, n: int, count: int, entries: int = 0
+) -> Iterator[Any]:
+    """Yield indices in 0 ... n - 1."""
+    for part in stored.chunks(count):
+        if not 0 <= part.min() <= part.max() < n:
+            raise text.error(f"an index is not in 0..{n - 1}; the file is damaged")
+        yield part.astype(np.int32 if n < 2**31 else np.int64, copy=False)
 
 
-def index_error(text: Text, n: int) -> FormatError:
-    """Return the error of an index out of range."""
-    return text.error(f"an index is not in 0..{n - 1}; the file is damaged")
+def _rows(text: Text, pointers: StoredArray, n: int, count: int, entries: int) -> Iterator[Any]:
+    """Yield the row (or column) of each entry, from the pointers to where the rows begin."""
+    dtype = np.int32 if n < 2**31 else np.int64
+    pending, length = [np.zeros(0, dtype)], 0
+    seen, begin = 0, 0  # pointers of the chunks before, and the last of them
+    for part in pointers.chunks(count):
+        own = part.astype(np.int64)  # signed, so that differences can be negative
+        if own[0] < begin or (seen == 0 != own[0]) or (np.diff(own) < 0).any() or own[-1] > entries:
+            raise _pointer_error(text, n, entries)
+        end = int(own[-1])
+        for first in range(begin, end, count):
+            last = min(first + count, end)
+            low, high = np.searchsorted(own, first, "right"), np.searchsorted(own, last, "left")
+            edges = np.concatenate([[first], own[low:high], [last]])
+            rows = np.arange(seen + low - 1, seen + high, dtype=dtype)
+            pending.append(np.repeat(rows, np.diff(edges)))
+            length += last - first
+            if length >= count:
+                joined = np.concatenate(pending)
+                yield joined[:count]
+                pending, length = [joined[count:]], length - count
+        seen, begin = seen + own.size, end
+    if begin != entries:
+        raise _pointer_error(text, n, entries)
+    if length:
+        yield np.concatenate(pending)
 
 
-def pointer_error(text: Text, n: int, entries: int) -> FormatError:
-    """Return the error of invalid pointers to the first entries of the rows."""
+def _pointer_error(text: Text, n: int, entries: int) -> FormatError:
     return text.error(
         f"indptr must have {n + 1} numbers that rise from 0 to {entries}; the file is damaged"
     )
 
 
-def _rows(text: Text, indptr: Any, n: int, entries: int) -> Any:
-    """Return the row (or column) of each entry from the pointers to where the rows begin."""
-    rising = indptr.shape == (n + 1,) and (indptr[1:] >= indptr[:-1]).all()
-    if not rising or indptr[0] != 0 or indptr[-1] != entries:
-        raise pointer_error(text, n, entries)
-    return np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr))
-
-
-def _signed(array: Any) -> Any:
-    """Return integers whose differences can be negative."""
-    return array if array.dtype == np.int32 else array.astype(np.int64)
-
-
-def require_whole(text: Text, array: Any, name: str, most: int) -> None:
+def _require_whole(text: Text, array: Any, name: str, most: int) -> None:
     """Refuse an array that is not a vector of at most `most` integers."""
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
         raise text.error(f"{name} must be present, a vector of whole numbers; the file is damaged")
@@ -149,7 +177,7 @@ def require_whole(text: Text, array: Any, name: str, most: int) -> None:
         )
 
 
-def require_real(text: Text, array: Any, name: str) -> None:
+def _require_real(text: Text, array: Any, name: str) -> None:
     """Refuse complex numbers."""
     if array.dtype.kind == "c":
         raise text.error(f"{name} is complex; a graph has real weights: save its real part")

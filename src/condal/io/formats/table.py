@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from io import BytesIO
 from math import inf
@@ -10,7 +12,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from condal.errors import FormatError
 from condal.io.formats.numerals import DECIMAL, DECIMAL_COMMA, MAX_EXACT_INTEGER, MISSING
 from condal.io.formats.text import Source, Text, quote, read_text
 from condal.linalg.points import Array
@@ -97,17 +98,39 @@ def read_table(path: Source, *, wanted: str = "rows of numbers") -> Table:
     Table
         The numbers, in `values`, and the names of the columns.
     """
-    text = plain(read_text(path, wanted=wanted))
-    form = table_form(text)
+    return next(tables([read_text(path, wanted=wanted)]))
+
+
+def tables(
+    pieces: Iterable[Text],
+    explained: Callable[[Text], AbstractContextManager[object]] = nullcontext,
+) -> Iterator[Table]:
+    """Yield the rows of each piece of a text that has some; all have the form of the first.
+
+    Each piece is parsed in the context `explained(piece)`, which may say more in an error.
+    """
+    form, rows, text = None, False, None
+    for text in pieces:
+        with explained(text):
+            lines, begin = _plain(text), 0
+            if form is None:
+                form = _form(lines)
+                if form is None:
+                    continue
+                begin = form.begin
+            table = Table(lines, form.names, _values(lines, form, begin), begin)
+        if len(table.values):
+            rows = True
+            yield table
+    assert text is not None
     if form is None:
-        raise no_table_error(text)
-    if not text.data[form.begin :].strip():
-        raise no_rows_error(text)
-    return Table(text, form.names, table_values(text, form, form.begin), form.begin)
+        raise text.error("holds only comments; wanted rows of numbers")
+    if not rows:
+        raise text.error("has names of columns, but no row of numbers after them")
 
 
 @dataclass(frozen=True)
-class TableForm:
+class _Form:
     """The offset of the rows of a table, their delimiter (None for blanks), width and names."""
 
     begin: int
@@ -116,8 +139,8 @@ class TableForm:
     names: tuple[str, ...] | None
 
 
-def table_form(text: Text) -> TableForm | None:
-    """Return the form of the table in a `plain` text, by its first line; None if it is blank."""
+def _form(text: Text) -> _Form | None:
+    """Return the form of the table in a plain text, by its first line; None if it is blank."""
     begin, after, content = 0, 0, b""
     for content, after in text.lines():
         if not content.isspace():
@@ -138,20 +161,10 @@ def table_form(text: Text) -> TableForm | None:
             _refuse_field(text, first, line)
         names = tuple(field.decode().strip("\"' ") for field in first)
         begin = after
-    return TableForm(begin, delimiter, len(first), names)
+    return _Form(begin, delimiter, len(first), names)
 
 
-def no_table_error(text: Text) -> FormatError:
-    """Return the error of a file without a table."""
-    return text.error("holds only comments; wanted rows of numbers")
-
-
-def no_rows_error(text: Text) -> FormatError:
-    """Return the error of a table without rows."""
-    return text.error("has names of columns, but no row of numbers after them")
-
-
-def plain(text: Text) -> Text:
+def _plain(text: Text) -> Text:
     """Remove comments, and quotes around numbers; the number of lines stays."""
     data = _COMMENT.sub(b"", text.data) if b"#" in text.data else text.data
     if b'"' in data or b"'" in data:
@@ -190,7 +203,7 @@ def _are_names(fields: list[bytes]) -> bool:
     return not all(map(_LIKE_A_NUMBER.fullmatch, fields))
 
 
-def table_values(text: Text, form: TableForm, begin: int) -> Array:
+def _values(text: Text, form: _Form, begin: int) -> Array:
     """Parse all rows from `begin` on at once, or raise the error of the first faulty line."""
     delimiter, width = form.delimiter, form.width
     if not text.data[begin:].strip():

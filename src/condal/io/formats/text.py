@@ -78,16 +78,6 @@ class Text:
         for number, (line, _) in enumerate(self.lines(offset), self.line_at(offset)):
             yield number, line
 
-    def header(self, comment: bytes = b"%") -> tuple[bytes, int, int] | None:
-        """Find the first line that is neither blank nor a comment.
-
-        Return the line, the offset after it and its number.
-        """
-        for number, (content, after) in enumerate(self.lines(), self.before + 1):
-            if not content.isspace() and not content.lstrip().startswith(comment):
-                return content, after, number
-        return None
-
 
 Source: TypeAlias = PathLike | Text
 

@@ -10,10 +10,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from condal.errors import FormatError
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from condal.errors import FormatError, ProblemError
 from condal.io.container.atomic import replacing, write_errors
 from condal.io.formats.numerals import spell
 from condal.io.safe_files import PathLike
+from condal.runtime.arguments import refuse_masked
 
 LINES_PER_PIECE = 1 << 16
 
@@ -32,6 +37,25 @@ def write_text(path: PathLike, pieces: Iterable[str]) -> None:
             )
         with replacing(target) as file:
             _pack(file, target.suffix.lower(), pieces)
+
+
+def upper_triangle(matrix: sparse.csr_array | npt.ArrayLike) -> sparse.coo_array:
+    """Return the upper triangle of W = W^T without zeros; ProblemError if W is not symmetric."""
+    refuse_masked(matrix, "W")
+    W: Any = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+    if W.ndim != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
+        raise ProblemError(f"W has shape {W.shape}; wanted an adjacency matrix, n x n with n >= 1")
+    if W.dtype.kind not in "biuf":
+        raise ProblemError(f"W has dtype {W.dtype}; wanted real numbers: use W.astype(float)")
+    # A copy: summing duplicates would change the caller's matrix.
+    W = sparse.csr_array(W, dtype=np.float64, copy=True)
+    W.sum_duplicates()
+    if not np.isfinite(W.data).all():
+        raise ProblemError("W holds nan or infinite weights; remove them or give them a value")
+    if (W - W.T.tocsr()).nnz:
+        raise ProblemError("W is not symmetric; give (W + W.T) / 2, or W + W.T for one triangle")
+    W.eliminate_zeros()
+    return sparse.coo_array(sparse.triu(W))
 
 
 def triples(i: Any, j: Any, w: Any, separator: str = " ") -> Iterator[str]:

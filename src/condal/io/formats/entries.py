@@ -1,9 +1,12 @@
-"""Lines `i j` or `i j w` with 1 <= i, j <= n, parsed in bulk; errors name the line."""
+"""Lines `i j` or `i j w` with 1 <= i, j <= n, parsed in bulk; errors name the line.
+
+The counts that a header claims are checked against the file before anything is allocated.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import NoReturn, TypeAlias
@@ -11,80 +14,108 @@ from typing import NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from condal.errors import FormatError
 from condal.io.formats import numerals
-from condal.io.formats.header import Layout, check_claims
 from condal.io.formats.numerals import Floats
+from condal.io.formats.pieces import Header, TextPieces
 from condal.io.formats.text import Text, quote
 
 Indices: TypeAlias = npt.NDArray[np.int32]
 Entries: TypeAlias = tuple[Indices, Indices, Floats]
 
-# Bounds the working arrays, about 20 bytes for each byte of text.
-BLOCK_BYTES = 1 << 23
+MAX_VERTICES = 10**9
+ALWAYS_ALLOWED = 10**6  # vertices, or rows, that a file of any size may claim
+BLOCK_BYTES = 1 << 23  # bounds the working arrays, about 20 bytes for each byte of text
 
 
-def read_entries(text: Text, layout: Layout, start: int) -> Entries:
-    """Return the 0-based i and j, and w (1 where missing), of all lines from offset `start` on."""
-    check_claims(text, layout, start, text.line_at(start - 1))
-    scanned = scan(text, layout, start)
-    if scanned.faulty or scanned.count > layout.m:
-        scanned.refuse(text, layout, start)
-    if scanned.count < layout.m:
-        raise truncated_error(text, layout, scanned.count)
-    return scanned.entries
+@dataclass(frozen=True)
+class Layout:
+    """The claim of a header: m lines of `columns` numbers, with indices in 1..n.
+
+    `hint` ends the message of an error about a false claim.
+    """
+
+    n: int
+    m: int
+    noun: str
+    columns: tuple[int, ...]
+    integer: bool = False
+    hint: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Scan:
-    """The entries of some lines, block by block, up to a faulty or superfluous block."""
+def read_count(text: Text, token: bytes, line: int, noun: str, *, hint: str = "") -> int:
+    """Return a count from a header, which must consist of digits; `hint` ends the error."""
+    if not numerals.is_count(token):
+        raise text.error(
+            f"the number of {noun} must be a whole number without sign, of at most 18"
+            f" digits, got {quote(token)}; correct the header{hint}",
+            line,
+        )
+    return int(token)
 
-    blocks: list[Entries]
-    faulty: bool
 
-    @property
-    def count(self) -> int:
-        return sum(block[0].size for block in self.blocks)
+def max_claim(size: int) -> int:
+    """Return how many vertices, or rows, a header may claim before `size` bytes or numbers.
 
-    @property
-    def entries(self) -> Entries:
-        if not self.blocks:
-            return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
-        i, j, w = (np.concatenate(column) for column in zip(*self.blocks, strict=True))
-        return i, j, w
+    Isolated vertices need no bytes, so a small file may have many, within limits.
+    """
+    return max(ALWAYS_ALLOWED, 16 * size)
 
-    def refuse(self, text: Text, layout: Layout, start: int, *, seen: int = 0) -> NoReturn:
-        """Raise the error of the first faulty line, after `seen` entries of the file."""
-        blocks = zip(line_blocks(text.data, start), [*self.blocks, None], strict=False)
-        for (begin, _), block in blocks:
+
+def check_claims(pieces: TextPieces, layout: Layout, header: Header) -> None:
+    """Refuse an n or m that the file is too small for, before anything is allocated."""
+    text, line = header.text, header.line
+    if layout.n == 0:
+        raise text.error(f"the header says 0 vertices; wanted at least 1{layout.hint}", line)
+    if layout.n > MAX_VERTICES:
+        raise text.error(
+            f"the header says {layout.n} vertices, more than the {MAX_VERTICES} that can be read;"
+            " check the header",
+            line,
+        )
+    if layout.n > max_claim(pieces.size):
+        raise text.error(
+            f"the header says {layout.n} vertices, but the text has only {pieces.size} bytes;"
+            " check the header, or number the vertices without gaps",
+            line,
+        )
+    # A line is at least '1 1' and its end; the last may lack the end.
+    rest = pieces.size - header.offset
+    most = (rest + 1) // (2 * min(layout.columns))
+    if layout.m > most:
+        raise text.error(
+            f"the header says {layout.m} {layout.noun}, but the {rest} bytes"
+            f" after it can hold at most {most}; the file is truncated or the header is wrong"
+            f"{layout.hint}",
+            line,
+        )
+
+
+def read_entries(
+    pieces: TextPieces,
+    layout: Layout,
+    header: Header,
+    check: Callable[[Text, int, Entries], None] | None = None,
+) -> Iterator[Entries]:
+    """Yield the 0-based i and j, and w (1 where missing), of all lines after the header.
+
+    `check` is called with each block of entries, its piece of the text and the offset there.
+    """
+    seen, text = 0, header.text
+    for text, start in pieces.after(header):
+        for begin, end in line_blocks(text.data, start):
+            block = _parse_block(text.data, begin, end, layout)
             if block is None or seen + block[0].size > layout.m:
                 _refuse_first_fault(text, layout, begin, seen)
+            if check is not None:
+                check(text, begin, block)
             seen += block[0].size
-        raise AssertionError("no line is faulty")
-
-
-def scan(text: Text, layout: Layout, start: int) -> Scan:
-    """Parse the lines from offset `start` on, up to the first faulty or superfluous block."""
-    blocks: list[Entries] = []
-    seen = 0
-    for begin, end in line_blocks(text.data, start):
-        block = _parse_block(text.data, begin, end, layout)
-        if block is None:
-            return Scan(blocks, True)
-        blocks.append(block)
-        seen += block[0].size
-        if seen > layout.m:
-            break
-    return Scan(blocks, False)
-
-
-def truncated_error(text: Text, layout: Layout, seen: int) -> FormatError:
-    """Return the error of a text that ends too early, after `seen` entries."""
-    return text.error(
-        f"the header says {layout.m} {layout.noun}, but the file ends after {seen};"
-        f" it is truncated or the header is wrong{layout.hint}",
-        text.last_line,
-    )
+            yield block
+    if seen < layout.m:
+        raise text.error(
+            f"the header says {layout.m} {layout.noun}, but the file ends after {seen};"
+            f" it is truncated or the header is wrong{layout.hint}",
+            text.last_line,
+        )
 
 
 def line_blocks(data: bytes, start: int) -> Iterator[tuple[int, int]]:
@@ -139,7 +170,8 @@ def _line_fault(tokens: list[bytes], layout: Layout) -> str | None:
     """Describe what is wrong with a line, or return None."""
     if len(tokens) not in layout.columns:
         got = "5 or more" if len(tokens) > 4 else str(len(tokens))
-        return f"got {got} columns, wanted {layout.wanted}; correct the line"
+        wanted = " or ".join(f"'{' '.join('ijw'[:width])}'" for width in layout.columns)
+        return f"got {got} columns, wanted {wanted}; correct the line"
     for token in tokens[:2]:
         if (fault := index_fault(token, layout)) is not None:
             return fault

@@ -91,6 +91,8 @@ def _documented(module: str, path: str, obj: Any) -> list[str]:
     if inspect.isclass(obj):
         kind = "autoexception" if issubclass(obj, BaseException) else "autoclass"
         options = ["   :members:"]
+        if module == "condal.problems":
+            options.append("   :inherited-members:")
         known = sorted({name for face in INTERFACES.get(module, ()) for name in _members(face)})
         if known:
             options.append(f"   :exclude-members: {', '.join(known)}")

@@ -69,7 +69,9 @@ def test_bounds_hold_along_runs_with_inexact_oracles(fraction, seed):
     storage = Dense()
     for state in islice(method.iterates(problem, storage), 0, 60, 7):
         for dual in (state.w, state.y):
-            certificate = condal.certify(model, model.repair(storage.point()), scaling.dual(dual))
+            certificate = condal.certify(
+                model, model.problem.repair(storage.point()), scaling.dual(dual)
+            )
             assert certificate.bound >= reference.objective
             assert certificate.objective <= reference.bound
 

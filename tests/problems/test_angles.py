@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 import condal
 from condal.problems import Phases, angular_synchronisation
-from condal.problems.factors import leading_factor
-from condal.problems.unit_diagonal import unit_diagonal
+from condal.problems.models import leading_factor, unit_diagonal
 
 
 def measured(n, degree, noise, seed=0):

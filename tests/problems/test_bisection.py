@@ -11,7 +11,7 @@ import pytest
 
 import condal
 from condal.problems import bisection
-from condal.problems.balanced import improve_balanced, median_split
+from condal.problems.graph_bisection import improve_balanced, median_split
 from known import random_graph
 
 

@@ -12,9 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.problems import Partition, communities
-from condal.problems.labels import agreement
-from condal.problems.partitions import improve_partition, weight_within
+from condal.problems import Communities, Partition, communities
+from condal.problems.partitions import improve_partition
 from known import random_graph
 
 
@@ -130,25 +129,26 @@ def test_moves_never_lose_and_end_where_none_gains(seed):
     rng = np.random.default_rng(seed)
     W = sp.csr_array(random_graph(30, 6.0, seed))
     c = rng.uniform(0.2, 0.6, 30)
+    model = Communities(W, 4, "none", c)
     labels = rng.integers(0, 4, 30)
     moved = improve_partition(W, c, labels, 4)
-    value = weight_within(W, c, moved)
-    assert value >= weight_within(W, c, labels)
+    value = model.quality(moved)
+    assert value >= model.quality(labels)
     for v, group in itertools.product(range(30), range(4)):
         other = moved.copy()
         other[v] = group
-        assert weight_within(W, c, other) <= value + 1e-9
+        assert model.quality(other) <= value + 1e-9
 
 
 def test_agreement_is_up_to_the_names_of_groups():
-    assert agreement([0, 0, 1, 1], [5, 5, 2, 2]) == 1.0
-    assert agreement([0, 0, 1, 1], ["a", "b", "b", "b"]) == 0.75
-    assert agreement([0, 0, 0, 0], [0, 1, 2, 3]) == 0.25
-    assert Partition(0.5, 0.6, np.array([0, 1, 1])).agreement([1, 0, 0]) == 1.0
-    assert agreement(pd.Series(["a", "b", "b"]), [0, 1, 1]) == 1.0
-    for one, other in (([0, 1], [0, 1, 2]), ([[0], [1, 2]], [0, 1])):
-        with pytest.raises(condal.ProblemError, match="labels to compare must be two lists"):
-            agreement(one, other)
+    pairs, single = (Partition(0.5, 0.6, np.array(each)) for each in ([0, 0, 1, 1], [0] * 4))
+    assert pairs.agreement([5, 5, 2, 2]) == 1.0
+    assert pairs.agreement(["a", "b", "b", "b"]) == 0.75
+    assert pairs.agreement(pd.Series(["b", "b", "a", "a"])) == 1.0
+    assert single.agreement([0, 1, 2, 3]) == 0.25
+    for wrong in ([0, 1, 2], [[0], [1, 2]]):
+        with pytest.raises(condal.ProblemError, match="labels must be 4 whole numbers or names"):
+            pairs.agreement(wrong)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,14 @@ import scipy.sparse as sp
 
 import condal
 from condal.errors import ProblemError
-from condal.problems import completion_tuning, known_entries, matrix_completion, max_cut
-from condal.problems.completion_tuning import with_best_radius
-from condal.problems.row_column_effects import SHRINKAGE, Effects
-from condal.problems.tuning import MAX_VALUES, Trial, best_of_growing
+from condal.problems import known_entries, matrix_completion, max_cut
+from condal.problems.completed import SHRINKAGE, Effects
+from condal.problems.completion_tuning import (
+    MAX_VALUES,
+    Trial,
+    best_of_growing,
+    with_best_radius,
+)
 
 
 def ratings(m=40, n=50, rank=2, share=0.4, noise=0.1, seed=0):
@@ -155,16 +159,6 @@ def test_what_is_tried_is_told_and_ends_in_time():
     told.clear()
     matrix_completion(rows, cols, values, watch=lambda *one: told.append(one), max_seconds=1e-9)
     assert len(told) == 1
-
-
-def test_an_interrupted_trial_interrupts_the_choice(monkeypatch):
-    _, rows, cols, values = ratings(20, 15, share=0.8, seed=4)
-    real = completion_tuning.solve
-    monkeypatch.setattr(
-        completion_tuning, "solve", lambda *a, **k: real(*a, **{**k, "callback": lambda row: True})
-    )
-    with pytest.raises(KeyboardInterrupt):
-        matrix_completion(rows, cols, values, loss="absolute")
 
 
 def test_known_entries_of_a_matrix():

@@ -94,10 +94,10 @@ def test_repair_is_feasible_and_keeps_feasible_points(pairs, kind):
     U = rng.standard_normal((30, 3))
     U[3] = 0.0
     x = LowRank(U, np.array([1.0, 0.5, 2.0]))
-    repaired = model.groups.repair(x if kind == "low rank" else condal.dense(x))
+    repaired = model.problem.repair(x if kind == "low rank" else condal.dense(x))
     assert model.problem.infeasibility(repaired) <= 1e-12
     assert np.linalg.eigvalsh(condal.dense(repaired)).min() >= -1e-12
-    again = model.groups.repair(repaired)
+    again = model.problem.repair(repaired)
     assert np.allclose(condal.dense(again), condal.dense(repaired))
 
 

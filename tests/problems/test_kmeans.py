@@ -15,6 +15,7 @@ from condal.certificates.checked import rounded_text
 from condal.linalg.points import LowRank
 from condal.problems import k_means
 from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
+from condal.problems.models import Trials
 
 
 def blobs(n, k, *, apart, seed=0, dimension=2):
@@ -244,16 +245,16 @@ def test_rows_and_their_distances_are_one_cloud():
 def test_starts_find_what_scikit_learn_finds(kind):
     points = blobs(120, 6, apart=5.0, seed=3)
     cloud = PointRows(points) if kind == "rows" else Distances(k_means(points, 6).D)
-    labels = best_clustering(cloud, 6, np.random.default_rng(0), starts=20)
+    labels = best_clustering(cloud, 6, Trials(20, np.random.default_rng(0)))
     rival = Rival(6, n_init=20, random_state=0).fit(points)
     assert cost_of(cloud, labels, 6) == pytest.approx(rival.inertia_, rel=1e-2)
-    again = best_clustering(cloud, 6, np.random.default_rng(0), starts=20)
+    again = best_clustering(cloud, 6, Trials(20, np.random.default_rng(0)))
     assert np.array_equal(labels, again)
 
 
 def test_points_all_alike_fill_every_cluster():
     for cloud in (PointRows(np.zeros((5, 2))), Distances(np.zeros((5, 5)))):
-        assert set(best_clustering(cloud, 3, np.random.default_rng(0))) == {0, 1, 2}
+        assert set(best_clustering(cloud, 3, Trials(1, np.random.default_rng(0)))) == {0, 1, 2}
 
 
 def test_an_answer_carries_its_bound():
@@ -350,7 +351,7 @@ def test_a_result_of_another_model_proves_nothing():
 
 
 def test_rounding_noise_in_distances_is_forgiven():
-    D = condal.problems.distances.squared_distances(np.arange(4.0)[:, None])
+    D = condal.problems.lloyd.squared_distances(np.arange(4.0)[:, None])
     noisy = D + 1e-14 * np.eye(4)
     np.testing.assert_array_equal(k_means(distances=noisy, k=2).D, D)
 
@@ -396,7 +397,7 @@ class TestPairsOfClusters:
 
     def test_the_forms_are_nonnegative_for_nonnegative_x_and_have_an_adjoint(self):
         from condal.maps.user import check_adjoint
-        from condal.problems.cluster_pairs import ClusterPairs
+        from condal.problems.cluster_duals import ClusterPairs
 
         points = blobs(40, 3, apart=6.0)
         forms = ClusterPairs(points, np.arange(40) % 3, 3).forms()

@@ -90,10 +90,10 @@ def test_repair_is_feasible_and_keeps_feasible_points(kind):
     U[3] = 0.0
     x = LowRank(U, np.array([1.0, 0.5, 2.0, 0.1]))
     given = x if kind == "low rank" else condal.dense(x)
-    repaired = model.repair(given)
+    repaired = model.problem.repair(given)
     assert model.problem.infeasibility(repaired) <= 1e-12
     assert np.linalg.eigvalsh(condal.dense(repaired)).min() >= -1e-12
-    again = model.repair(repaired)
+    again = model.problem.repair(repaired)
     assert np.allclose(condal.dense(again), condal.dense(repaired))
 
 

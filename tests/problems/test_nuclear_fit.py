@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import condal
-from condal.problems import matrix_completion
-from condal.problems.nuclear_fit import NuclearFits, project_to_l1_ball
+from condal.problems import MatrixCompletion, matrix_completion
+from condal.problems.completion_tuning import NuclearFits, project_to_l1_ball
 from condal.runtime.time_limit import TimeLimit
 
 
@@ -16,17 +16,6 @@ def known(m=30, n=20, *, noise=0.1, seed=0):
     whole = rng.standard_normal((m, 3)) @ rng.standard_normal((3, n))
     i, j = np.nonzero(rng.random((m, n)) < 0.5)
     return whole, i, j, whole[i, j] + noise * rng.standard_normal(i.size)
-
-
-def fits_of(model):
-    return NuclearFits(
-        model.shape,
-        model.rows,
-        model.cols,
-        model.values,
-        loss=model.mean_loss,
-        slope=model.slope,
-    )
 
 
 @pytest.mark.parametrize("radius", [0.5, 2.0, 100.0])
@@ -46,7 +35,7 @@ def test_a_rough_fit_is_near_the_proved_optimum(loss, share):
     whole, i, j, v = known()
     radius = share * float(np.linalg.norm(whole, "nuc"))
     model = matrix_completion(i, j, v, radius=radius, effects=False, loss=loss, delta=1.0)
-    rough = fits_of(model).fit(radius, TimeLimit())
+    rough = NuclearFits(model).fit(radius, TimeLimit())
     assert rough.x.weights.sum() <= radius * (1 + 1e-12)
     np.testing.assert_allclose(rough.known, rough.x.entries(i, j), atol=1e-12)
     result = condal.solve(model, tol=1e-5)
@@ -58,25 +47,22 @@ def test_an_entry_given_twice_counts_twice():
     _, i, j, v = known()
     twice = matrix_completion(*(np.tile(each, 2) for each in (i, j, v)), radius=20.0, effects=False)
     once = matrix_completion(i, j, v, radius=20.0, effects=False)
-    fitted = [fits_of(model).fit(20.0, TimeLimit()) for model in (once, twice)]
+    fitted = [NuclearFits(model).fit(20.0, TimeLimit()) for model in (once, twice)]
     np.testing.assert_allclose(fitted[1].known[: v.size], fitted[0].known, atol=1e-9)
 
 
-def test_a_fit_starts_from_the_one_before():
+def test_a_fit_starts_from_the_one_before(monkeypatch):
     whole, i, j, v = known(60, 50)
     radius = float(np.linalg.norm(whole, "nuc"))
     model = matrix_completion(i, j, v, radius=radius, effects=False)
     steps = []
 
-    def counted(missed):
-        steps.append(1)
-        return model.slope(missed)
-
-    model_fits = fits_of(model)
-    model_fits.slope = counted
-    first = model_fits.fit(radius, TimeLimit())
+    slope = MatrixCompletion.slope
+    monkeypatch.setattr(MatrixCompletion, "slope", lambda *of: steps.append(1) or slope(*of))
+    fits = NuclearFits(model)
+    first = fits.fit(radius, TimeLimit())
     cold = len(steps)
-    again = model_fits.fit(radius, TimeLimit())
+    again = fits.fit(radius, TimeLimit())
     assert len(steps) - cold < 0.5 * cold
     np.testing.assert_allclose(again.known, first.known, atol=0.1)
 

@@ -18,7 +18,7 @@ from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.problems import assignments, quadratic_assignment
 from condal.problems.assignments import Assignments
-from condal.problems.permutations import exchange_costs, improve_by_exchanges
+from condal.problems.qap import exchange_costs, improve_by_exchanges
 from condal.types import Spectral
 from known import DATA, needs_data
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from condal.problems import signs as module
-from condal.problems.answers import trials_of
+from condal.problems.models import Trials
 from condal.problems.signs import best_signs, flipped, signs_of
 from known import random_graph, torus
 from sparse_matrices import path_graph
@@ -68,10 +68,9 @@ def test_a_long_chain_of_equals_is_not_taken_one_by_one(monkeypatch):
 def test_blocks_of_trials_change_nothing(monkeypatch):
     C, factor = GRAPHS["random"], np.random.default_rng(3).standard_normal((300, 4))
     first = starts(300, 1, seed=4)
-    given = {"trials": 10, "first": first}
-    most, best = best_signs(C, factor, rng=np.random.default_rng(5), **given)
+    most, best = best_signs(C, factor, Trials(10, np.random.default_rng(5)), first)
     monkeypatch.setattr(module, "MAX_BATCH_SIGNS", 900)
-    again = best_signs(C, factor, rng=np.random.default_rng(5), **given)
+    again = best_signs(C, factor, Trials(10, np.random.default_rng(5)), first)
     assert again[0] == most == best @ (C @ best)
     assert np.array_equal(again[1], best)
     alone = flipped(C, first.copy())[:, 0]
@@ -130,7 +129,5 @@ def test_two_processes_with_their_own_rows_flip_as_one(name):
 
 
 def test_fewer_trials_of_large_graphs_unless_they_are_asked_for():
-    assert trials_of(None, 100, 800) == 100
-    assert trials_of(None, 100, 10**6) == 10
-    assert trials_of(None, 100, 10**8) == 4
-    assert trials_of(7, 100, 10**8) == 7
+    for trials, n, count in ((None, 800, 100), (None, 10**6, 10), (None, 10**8, 4), (7, 10**8, 7)):
+        assert Trials.of(trials, 0, None, most=100, n=n).count == count

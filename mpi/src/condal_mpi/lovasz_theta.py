@@ -12,8 +12,8 @@ from condal.io.safe_files import PathLike
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, in_time, point_of, rounding_limit, trials_of
 from condal.problems.lovasz_theta import StableSet
+from condal.problems.models import Trials, point_of
 from condal.result import Result
 from condal_mpi.edges import Edges
 from condal_mpi.graphs import GraphModel, graph_rows
@@ -101,12 +101,11 @@ class DistributedTheta(GraphModel):
         StableSet
             The largest stable set. Every rank has its size; only the first has the vertices.
         """
-        limit = rounding_limit(max_seconds)
+        drawn = Trials.of(trials, seed, max_seconds, most=100, n=self.n)
         with self.team.solving():
-            count = trials_of(trials, 100, self.n)
-            rng, R = generator(count, seed), point_of(result, self.block.shape[0]).factor().local
+            rng, R = drawn.rng, point_of(result, self.block.shape[0]).factor().local
             best, most = np.zeros(len(R), dtype=bool), -1
-            for trial in in_time(count, limit):
+            for trial in drawn:
                 g = rng.standard_normal(R.shape[1])
                 taken = self._greedy((R * R).sum(axis=1) if trial == 0 else R @ g)
                 size = int(self.team.sum(float(taken.sum())))

@@ -14,10 +14,9 @@ from condal.linalg.points import Point
 from condal.linalg.symmetric import Symmetric
 from condal.methods.tree_dual import best_mu, sums_of
 from condal.problem import Problem
-from condal.problems.answers import generator, in_time, point_of, rounding_limit, trials_of
 from condal.problems.cuts import Cut
+from condal.problems.models import Trials, point_of, unit_diagonal
 from condal.problems.signs import flipped, signs_of
-from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal_mpi.graphs import GraphModel, graph_rows
@@ -124,16 +123,16 @@ class DistributedMaxCut(GraphModel):
             The cut. Every rank has its weight; only the first has the signs of all vertices, in the
             user's order.
         """
-        limit = rounding_limit(max_seconds)
+        drawn = Trials.of(trials, seed, max_seconds, most=100, n=self.n)
         with self.team.solving():
-            return self._rounded(result, trials_of(trials, 100, self.n), seed, limit)
+            return self._rounded(result, drawn)
 
-    def _rounded(self, result: Result, trials: int, seed: int, limit: TimeLimit) -> Cut:
-        rng, factor = generator(trials, seed), point_of(result, self.block.shape[0]).factor()
+    def _rounded(self, result: Result, trials: Trials) -> Cut:
+        factor = point_of(result, self.block.shape[0]).factor()
         best_weight, best_signs = -np.inf, np.zeros(0)
-        for _ in in_time(trials, limit):
-            sides = signs_of(factor.local @ rng.standard_normal((factor.shape[1], 1)))
-            signs = self._flipped(sides, limit)[:, 0]
+        for _ in trials:
+            sides = signs_of(factor.local @ trials.rng.standard_normal((factor.shape[1], 1)))
+            signs = self._flipped(sides, trials.limit)[:, 0]
             s: Any = ShardedArray(signs, self.team)
             weight = s @ (self.cost @ s)
             if weight > best_weight:

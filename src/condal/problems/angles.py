@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import Certificate, certify
 from condal.certificates.checked import rounded_text
-from condal.domains.lifted import Hermitian
 from condal.errors import ProblemError
 from condal.linalg.lifting import is_complex, symmetric
-from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.points import Array, Point
 from condal.linalg.sparse import require_sound
-from condal.problem import Problem
-from condal.problems.answers import generator, in_time, model_text, point_of, rounding_limit
-from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import is_networkx
 from condal.problems.inputs import array_of, describe, is_matrix_like
-from condal.problems.unit_diagonal import unit_diagonal_program
+from condal.problems.models import Trials, factor_of, leading_factor
+from condal.problems.synchronisation import Synchronisation
 from condal.result import Result
-from condal.runtime.arguments import Seed
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
-from condal.smooth.objectives import Linear
 
 BATCH = 50  # columns that are iterated together
 MAX_POWER_ITERATIONS = 100
@@ -82,8 +75,8 @@ class Phases:
         return f"Phases(value={self.value:.10g}, bound={bound}, n={self.phases.size})"
 
 
-@dataclass(frozen=True, eq=False)
-class AngularSynchronisation:
+@dataclass(frozen=True, eq=False, repr=False)
+class AngularSynchronisation(Synchronisation[Phases]):
     r"""The semidefinite relaxation of angular synchronisation [1]_.
 
     .. math::
@@ -93,7 +86,11 @@ class AngularSynchronisation:
 
     with :math:`C_{ij}` a noisy :math:`\exp(i (t_i - t_j))`. It relaxes: maximise :math:`z^* C z`
     over phases :math:`z`. Its optimum bounds :math:`z^* C z`, and for moderate noise :math:`z z^*`
-    is a solution [2]_. `angular_synchronisation` builds the model.
+    is a solution [2]_.
+
+    The candidates of `round` are the phases of the leading eigenvector of x and, for 9 more trials,
+    of random combinations of the columns of its factor, each improved by power iterations.
+    `angular_synchronisation` builds the model.
 
     Parameters
     ----------
@@ -113,92 +110,21 @@ class AngularSynchronisation:
     C: Any = field(repr=False)
     name: str = "angular synchronisation"
 
-    __repr__ = model_text
+    most_trials = 10
 
-    @property
-    def n(self) -> int:
-        """The number of angles."""
-        return int(self.C.shape[0])
+    def _checked(self, units: Any) -> Any:
+        return _phases(units, self.n)
 
-    @cached_property
-    def problem(self) -> Problem:
-        """The relaxation; its domain is tr x = n."""
-        X = Hermitian(self.n, float(self.n))
-        return unit_diagonal_program(
-            Linear(self.C), X, self.n, hermitian=True, propose=self.propose, name=self.name
-        )
+    def _improved(self, columns: Any) -> Any:
+        return self._powers(_unit(columns))
 
-    def propose(self, x: Point) -> tuple[Any, Array]:
-        """Return z z* for the phases of the leading eigenvector, and its dual."""
-        z = self._powers(_unit(leading_factor(x, 1)))[:, 0]
-        return LowRank(z[:, None], np.ones(1)), self.dual(z)
-
-    def dual(self, phases: Any) -> Array:
-        """Return y = Re(conj(z) * C z); it proves z z* optimal if Diag(y) - C is psd."""
-        z = _phases(phases, self.n)
-        return np.asarray((z.conj() * (self.C @ z)).real)
-
-    def value(self, phases: Any) -> float:
-        """Return z*C z for phases or angles: their agreement with the measurements."""
-        z = _phases(phases, self.n)
-        return float(np.vdot(z, self.C @ z).real)
-
-    def certificate(self, phases: Any) -> Certificate:
-        """Certify phases by their own dual, without a solve; a gap of 0 proves them optimal.
-
-        Above the noise level at which the relaxation is exact, the bound may be far above that of a
-        `Result`.
-
-        Parameters
-        ----------
-        phases : array_like
-            n complex numbers of modulus 1, or angles in radians.
-
-        Returns
-        -------
-        Certificate
-            The objective z*C z and a proved bound.
-        """
-        z = _phases(phases, self.n)
-        return certify(self, LowRank(z[:, None], np.ones(1)), self.dual(z))
-
-    def round(
-        self,
-        result: Result,
-        *,
-        trials: int = 10,
-        seed: Seed = 0,
-        max_seconds: float | None = None,
-    ) -> Phases:
-        """Round a solution to phases, each candidate improved by power iterations.
-
-        Candidates are the phases of the leading eigenvector of x and of random combinations of the
-        columns of its factor.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-        trials : int, optional
-            The number of random trials, 10 by default.
-        seed : int or Generator, optional
-            The seed of the random generator.
-        max_seconds : float, optional
-            A time limit: the best answer found by then is returned.
-
-        Returns
-        -------
-        Phases
-            The best phases of all trials.
-        """
-        limit = rounding_limit(max_seconds)
-        rng, x = generator(trials, seed), point_of(result, self.n)
+    def _rounded(self, x: Point, result: Result, trials: Trials) -> Phases:
         R = factor_of(x)
-        real, imaginary = rng.standard_normal((2, R.shape[1], trials - 1))
+        real, imaginary = trials.rng.standard_normal((2, R.shape[1], trials.count - 1))
         combinations, best = real + 1j * imaginary, leading_factor(x, 1)
-        for batch in in_time(-(-trials // BATCH), limit):
+        for batch in replace(trials, count=-(-trials.count // BATCH)):
             columns = R @ combinations[:, BATCH * batch : BATCH * (batch + 1)]
-            best = self._best_phases(best, columns, limit)
+            best = self._best_phases(best, columns, trials.limit)
         return Phases(self.value(best[:, 0]), float(result.bound), best[:, 0])
 
     def _best_phases(self, first: Any, others: Any, limit: TimeLimit) -> Any:

@@ -16,21 +16,28 @@ from condal.maps.combined import Stack
 from condal.maps.matrices import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import Drawn, excess, generator, point_of, preview, rounding_limit
-from condal.problems.distances import checked_distances, squared_distances
-from condal.problems.inputs import real_array
-from condal.problems.labels import checked_labels
-from condal.problems.lloyd import Cloud, Distances, PointRows, best_clustering, cost_of, lloyd
+from condal.problems.answers import Drawn, preview
+from condal.problems.inputs import checked_labels, real_array
+from condal.problems.lloyd import (
+    Cloud,
+    Distances,
+    PointRows,
+    best_clustering,
+    checked_distances,
+    cost_of,
+    lloyd,
+    squared_distances,
+)
+from condal.problems.models import CostModel, Trials
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.memory import require_matrices
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Equal, NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:
-    from condal.problems.cluster_pairs import ClusterPairs
+    from condal.problems.cluster_duals import ClusterPairs
 
 MATRICES = 5  # n x n, at least, that a solve holds: D, its scaled copy, and images of x >= 0
 FIRST_STARTS = 10  # of Lloyd's method, before any solve
@@ -76,8 +83,8 @@ class Clustering(Drawn):
         return f"Clustering(cost={self.cost:.10g}, bound={bound}, sizes={sizes})"
 
 
-@dataclass(frozen=True, eq=False)
-class KMeans:
+@dataclass(frozen=True, eq=False, repr=False)
+class KMeans(CostModel[Clustering]):
     r"""The semidefinite relaxation of k-means [1]_.
 
     .. math::
@@ -87,7 +94,12 @@ class KMeans:
 
     with :math:`D` the squared distances. A clustering is the feasible point :math:`\sum_C 1_C 1_C^T
     / |C|`, and its cost is its objective: the optimum is a lower bound on the cost of every
-    clustering into k clusters. `round` denoises the points by x [2]_. `k_means` builds the model.
+    clustering into k clusters.
+
+    Each of the 10 trials of `round` is a k-means++ start on the points, denoised by x [2]_: the
+    rows of x average the points of a cluster. If only distances are known, it starts on the rows of
+    x. Lloyd's method improves the best one. The clustering at which `condal.solve` begins is one of
+    the candidates. `k_means` builds the model.
 
     `k_means` leaves D out for more than 7,000 points. Then one inequality for each pair of clusters
     replaces x >= 0. That relaxation is weaker, and needs memory for the points alone. It proves a
@@ -118,6 +130,10 @@ class KMeans:
     k: int
     points: Array | None = field(default=None, repr=False)
     name: str = "k-means"
+
+    most_trials = 10
+    rounded_to = "clustering"
+    least_cost = 0.0
 
     @property
     def n(self) -> int:
@@ -151,7 +167,7 @@ class KMeans:
         """
         if self.D is None:
             return self.first_pair()
-        rounded = self._rounded(x, np.random.default_rng(0), starts=4)
+        rounded = self._near(x, Trials(4, np.random.default_rng(0)))
         return self._pair_of(min(self._first_clustering, rounded, key=self.cost))
 
     def _pair_of(self, labels: Any) -> tuple[Point, Array]:
@@ -174,7 +190,7 @@ class KMeans:
         labels = self._checked(labels)
         if self.D is None:
             return self._pairs.dual()
-        from condal.problems.cluster_blocks import dual_of
+        from condal.problems.cluster_duals import dual_of
 
         return dual_of(self.D, labels, self.k)
 
@@ -188,7 +204,7 @@ class KMeans:
     @cached_property
     def _pairs(self) -> ClusterPairs:
         """The pairs of clusters whose inequalities replace x >= 0 without D."""
-        from condal.problems.cluster_pairs import ClusterPairs
+        from condal.problems.cluster_duals import ClusterPairs
 
         assert self.points is not None
         return ClusterPairs(self.points - self.points.mean(axis=0), self._first_clustering, self.k)
@@ -196,93 +212,35 @@ class KMeans:
     @cached_property
     def _first_clustering(self) -> Any:
         """The best of a few clusterings of the points, without any solve."""
-        rng = np.random.default_rng(0)
-        return best_clustering(self._cloud, self.k, rng, starts=FIRST_STARTS)
+        return best_clustering(self._cloud, self.k, Trials(FIRST_STARTS, np.random.default_rng(0)))
 
     @cached_property
     def _duals(self) -> dict[bytes, Array]:
         """The last dual by its labels, as most proposals are the same clustering."""
         return {}
 
-    def cost(self, labels: Any) -> float:
-        """Return the k-means cost of a clustering, given by at most k different labels."""
+    def cost(self, answer: Any) -> float:
         cloud = self._cloud if self.D is None else Distances(self.D)
-        return cost_of(cloud, self._checked(labels), self.k)
+        return cost_of(cloud, self._checked(answer), self.k)
 
-    def excess(self, labels: Any, result: Result) -> float:
-        """Return cost(labels) / bound - 1, the proved relative excess over the best clustering.
-
-        Parameters
-        ----------
-        labels : array_like
-            The cluster of each point.
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        float
-            0.02 means at most 2% above the best clustering into k clusters; inf means no proof.
-        """
-        point_of(result, self.n)
-        # No cost is negative, but rounding or a weak proof may give a negative number.
-        return excess(max(0.0, self.cost(labels)), max(0.0, float(result.bound)), "clustering")
-
-    def round(
-        self,
-        result: Result,
-        *,
-        trials: int = 10,
-        seed: int = 0,
-        max_seconds: float | None = None,
-    ) -> Clustering:
-        """Round a solution to a clustering, improved by Lloyd's method on the points.
-
-        The rows of x average the points of a cluster, so that denoised points lie near its centre.
-        Each trial is a k-means++ start on the denoised points, or on the rows of x if only
-        distances are known. The clustering at which `condal.solve` begins is one of the candidates.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-        trials : int, optional
-            The number of random trials, 10 by default.
-        seed : int, optional
-            The seed of the random generator.
-        max_seconds : float, optional
-            A time limit: the best answer found by then is returned.
-
-        Returns
-        -------
-        Clustering
-            The cheapest clustering.
-        """
-        limit, rng = rounding_limit(max_seconds), generator(trials, seed)
-        labels = self._rounded(point_of(result, self.n), rng, starts=trials, limit=limit)
-        if not limit.is_over():
+    def _rounded(self, x: Point, result: Result, trials: Trials) -> Clustering:
+        labels = self._near(x, trials)
+        if not trials.limit.is_over():
             labels = min(labels, self._first_clustering, key=self.cost)
         centres = None
         if self.points is not None:
             centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])
-        bound = max(0.0, float(result.bound))  # no cost is negative
-        return Clustering(self.cost(labels), bound, labels, centres, self)
+        return Clustering(self.cost(labels), self.bound_of(result), labels, centres, self)
 
-    def _rounded(
-        self,
-        x: Point,
-        rng: np.random.Generator,
-        *,
-        starts: int,
-        limit: TimeLimit = UNLIMITED,
-    ) -> Any:
+    def _near(self, x: Point, trials: Trials) -> Any:
+        """Return the best clustering that x shows."""
         if self.points is None:
             denoised = dense(x)
         else:  # relative to their mean, because row sums of x are 1 only within the tolerance
             centred = self.points - self.points.mean(axis=0)
             denoised = _product(x, centred)
-        labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts, limit=limit)
-        return lloyd(self._cloud, labels[None], self.k, limit)[0][0]
+        labels = best_clustering(PointRows(denoised), self.k, trials)
+        return lloyd(self._cloud, labels[None], self.k, trials.limit)[0][0]
 
     def _checked(self, labels: Any) -> Any:
         return checked_labels(labels, self.n, self.k, "point")

@@ -17,11 +17,10 @@ from condal.linalg.sparse import require_sound
 from condal.maps.entries import Entries
 from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
-from condal.problems.answers import model_text, rectangle_of
-from condal.problems.completed import Completed
+from condal.problems.completed import Completed, Effects, Fit
 from condal.problems.completion_tuning import Watch, choose_delta, robust_delta, with_best_radius
 from condal.problems.inputs import array_of, describe, is_table, require_choice, require_flag
-from condal.problems.row_column_effects import Effects, Fit
+from condal.problems.models import Model, point_of
 from condal.result import Result
 from condal.runtime.arguments import (
     finite_array,
@@ -37,8 +36,8 @@ Loss: TypeAlias = Literal["squares", "huber", "absolute"]
 DELTA_SHARE = 0.25  # of max_seconds, at most, for delta, if the radius is chosen, too
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixCompletion:
+@dataclass(frozen=True, eq=False, repr=False)
+class MatrixCompletion(Model):
     r"""Matrix completion over a nuclear-norm ball.
 
     .. math::
@@ -86,8 +85,6 @@ class MatrixCompletion:
     rank: int | None = None
     names: tuple[Any, Any] | None = field(default=None, repr=False)
 
-    __repr__ = model_text
-
     @cached_property
     def problem(self) -> Problem:
         """The problem over the nuclear ball."""
@@ -117,7 +114,7 @@ class MatrixCompletion:
         Completed
             The matrix, whose entries are predictions.
         """
-        x = rectangle_of(result, self.shape)
+        x = point_of(result, *self.shape)
         return Completed(x, self.effects, self)
 
     def mean_loss(self, missed: Any) -> float:
@@ -129,7 +126,7 @@ class MatrixCompletion:
         return float(np.mean(near * (size - near / 2)))
 
     def slope(self, missed: Array) -> Array:
-        """Return the derivatives of the losses of residuals; of none for the absolute loss."""
+        """Return the derivatives of the losses of residuals; the absolute loss has none."""
         return missed if self.loss == "squares" else np.clip(missed, -self.delta, self.delta)
 
     @property

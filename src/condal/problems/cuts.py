@@ -6,33 +6,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from condal.domains.spectral import Spectrahedron
-from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import (
-    Drawn,
-    generator,
-    model_text,
-    point_of,
-    rounding_limit,
-    trials_of,
-)
-from condal.problems.factors import factor_of
+from condal.problems.answers import Drawn
 from condal.problems.graphs import (
-    adjacency,
-    cut_weight,
+    GraphModel,
+    edges_required,
     named_groups,
     quarter_laplacian,
     vertex_names,
 )
+from condal.problems.models import Answer, Trials, factor_of, unit_diagonal_program
 from condal.problems.signs import best_signs, checked_signs
-from condal.problems.unit_diagonal import unit_diagonal, unit_diagonal_program
 from condal.result import Result
-from condal.runtime.arguments import Seed
 from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:
@@ -90,8 +77,21 @@ class Cut(TwoSides):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class MaxCut:
+class CutModel(GraphModel[Answer]):
+    """A model of cuts: signs s have the weight s'L s / 4, for the Laplacian L."""
+
+    @cached_property
+    def _objective(self) -> Linear:
+        return Linear(Symmetric(self.n, sparse=(quarter_laplacian(self.W),)))
+
+    def weight(self, signs: Any) -> float:
+        """Return the weight of the cut between the vertices of sign +1 and of sign -1."""
+        s = checked_signs(signs, self.n)
+        return float(0.25 * self.W.sum() - 0.25 * (s @ (self.W @ s)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MaxCut(CutModel[Cut]):
     r"""The semidefinite relaxation of max-cut [1]_.
 
     .. math::
@@ -100,16 +100,8 @@ class MaxCut:
         \quad \text{subject to} \quad \operatorname{diag} x = 1, \; x \succeq 0,
 
     with :math:`L` the Laplacian of the weights :math:`W`. The optimum bounds the weight of every
-    cut, :math:`\sum_{i<j} W_{ij} (1 - s_i s_j)/2` for signs :math:`s`. `max_cut` builds the model.
-
-    Parameters
-    ----------
-    W : sparse array
-        The symmetric weights, with an empty diagonal.
-    name : str, optional
-        The name in results and reports.
-    names : list, optional
-        The names of the vertices, if they are not 0, 1, ...
+    cut, :math:`\sum_{i<j} W_{ij} (1 - s_i s_j)/2` for signs :math:`s`. `round` takes the signs of
+    100 random hyperplanes, each cut improved by single flips. `max_cut` builds the model.
 
     References
     ----------
@@ -117,67 +109,15 @@ class MaxCut:
        and satisfiability problems using semidefinite programming", *J. ACM* 42, 1995.
     """
 
-    W: Any = field(repr=False)
-    name: str = "max-cut"
-    names: list[Any] | None = field(default=None, repr=False)
-
-    __repr__ = model_text
-
-    @property
-    def n(self) -> int:
-        """The number of vertices."""
-        return int(self.W.shape[0])
-
-    @property
-    def weights(self) -> Array:
-        """The weights of the edges, each of them twice."""
-        return np.asarray(self.W.data)
+    name: str = field(default="max-cut", kw_only=True)
 
     @cached_property
     def problem(self) -> Problem:
         """The relaxation; its domain is tr x = n."""
-        f = Linear(Symmetric(self.n, sparse=(quarter_laplacian(self.W),)))
-        X = Spectrahedron(self.n, float(self.n))
-        return unit_diagonal_program(f, X, self.n, name=self.name)
+        return unit_diagonal_program(self._objective, self.n, name=self.name)
 
-    def repair(self, x: Point) -> Point:
-        """Return x scaled to diag x = 1."""
-        return unit_diagonal(x)
-
-    def weight(self, signs: Any) -> float:
-        """Return the weight of the cut between the vertices of sign +1 and of sign -1."""
-        return cut_weight(self.W, checked_signs(signs, self.n))
-
-    def round(
-        self,
-        result: Result,
-        *,
-        trials: int | None = None,
-        seed: Seed = 0,
-        max_seconds: float | None = None,
-    ) -> Cut:
-        """Round a solution to a cut by random hyperplanes, each cut improved by single flips.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-        trials : int, optional
-            The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
-        seed : int or Generator, optional
-            The seed of the random generator.
-        max_seconds : float, optional
-            A time limit: the best answer found by then is returned.
-
-        Returns
-        -------
-        Cut
-            The best cut of all trials.
-        """
-        limit, trials = rounding_limit(max_seconds), trials_of(trials, 100, self.n)
-        rng = generator(trials, seed)
-        factor = factor_of(point_of(result, self.n))
-        signs = best_signs(-self.W, factor, trials=trials, rng=rng, limit=limit)[1]
+    def _rounded(self, x: Point, result: Result, trials: Trials) -> Cut:
+        signs = best_signs(-self.W, factor_of(x), trials)[1]
         return Cut(self.weight(signs), float(result.bound), signs, self)
 
 
@@ -212,7 +152,5 @@ def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
     >>> model.round(condal.solve(model))
     Cut(weight=4, bound=4.52..., sides=(..., ...))
     """
-    graph = adjacency(W, "W")
-    if graph.nnz == 0:
-        raise ProblemError("the graph has no edges: every cut has weight 0; nothing to solve")
-    return MaxCut(graph, name, vertex_names(W))
+    graph = edges_required(W, "W", "every cut has weight 0")
+    return MaxCut(graph, name=name, names=vertex_names(W))

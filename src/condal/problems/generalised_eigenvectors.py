@@ -16,9 +16,9 @@ from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.maps.matrices import Cost
 from condal.problem import Problem
-from condal.problems.answers import Drawn, model_text, point_of
-from condal.problems.factors import leading_factor
+from condal.problems.answers import Drawn
 from condal.problems.inputs import real_array, require_real
+from condal.problems.models import Model, leading_factor, point_of
 from condal.result import Result
 from condal.runtime.arguments import require_positive
 from condal.sets.boxes import Equal
@@ -58,8 +58,8 @@ class Direction(Drawn):
         return f"Direction(objective={self.objective:.10g}, squared_norm={size:.6g})"
 
 
-@dataclass(frozen=True, eq=False)
-class GeneralisedEigenvector:
+@dataclass(frozen=True, eq=False, repr=False)
+class GeneralisedEigenvector(Model):
     r"""The semidefinite relaxation of a generalised eigenvector of bounded norm.
 
     .. math::
@@ -92,8 +92,6 @@ class GeneralisedEigenvector:
     Psi: Symmetric = field(repr=False)
     alpha: float
     name: str = "generalised eigenvector"
-
-    __repr__ = model_text
 
     @property
     def n(self) -> int:

@@ -11,30 +11,21 @@ import numpy as np
 from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
-from condal.linalg.points import Array
-from condal.linalg.symmetric import Symmetric
+from condal.linalg.points import Array, Point
 from condal.maps.combined import Stack
 from condal.maps.matrices import Diagonal
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import (
-    excess,
-    generator,
-    model_text,
-    point_of,
-    rounding_limit,
-    trials_of,
-)
-from condal.problems.balanced import improve_balanced, median_split
-from condal.problems.cuts import TwoSides
-from condal.problems.factors import factor_of
-from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian, vertex_names
-from condal.problems.signs import checked_signs
+from condal.problems.cuts import CutModel, TwoSides
+from condal.problems.graphs import edges_required, vertex_names
+from condal.problems.models import CostModel, Trials, factor_of
 from condal.result import Result
-from condal.runtime.arguments import Seed, require_whole
+from condal.runtime.arguments import require_whole
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
-from condal.smooth.objectives import Linear
 
+MAX_IDLE_MOVES = 200  # of a pass, after the lightest cut so far
+GAIN_ROUNDING = 1e-12  # relative to the largest weight
 IMPROVED_SHARE = 0.1  # of the trials, the lightest cuts: improved by moves
 MAX_BATCH_NUMBERS = 2**22  # of the splits that are compared at once
 
@@ -68,8 +59,8 @@ class BalancedCut(TwoSides):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Bisection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bisection(CutModel[BalancedCut], CostModel[BalancedCut]):
     r"""The semidefinite relaxation of graph bisection [1]_.
 
     .. math::
@@ -82,19 +73,16 @@ class Bisection:
     are a cut of weight :math:`\tfrac14 s^\top L s`, and the sizes of its sides differ by
     :math:`|e^\top s|`: at most :math:`u`, the imbalance, and at least :math:`\ell`, which is 1 for
     an odd number of vertices and else 0. So the optimum bounds the weight of every such cut from
-    below. For :math:`u = 0` the relaxation has no interior: :math:`x e = 0`. `bisection` builds
-    the model.
+    below. For :math:`u = 0` the relaxation has no interior: :math:`x e = 0`.
+
+    Each of the 100 trials of `round` splits the vertices at the median of :math:`R g`, for
+    :math:`x = R R^T` and a random :math:`g`. The lightest tenth of the cuts is improved by moves of
+    vertices between the sides. `bisection` builds the model.
 
     Parameters
     ----------
-    W : sparse array
-        The symmetric weights, with an empty diagonal.
     imbalance : int, optional
         The largest difference u between the sizes of the sides, even if and only if n is.
-    name : str, optional
-        The name in results and reports.
-    names : list, optional
-        The names of the vertices, if they are not 0, 1, ...
 
     References
     ----------
@@ -102,22 +90,10 @@ class Bisection:
        BISECTION", *Algorithmica* 18, 1997.
     """
 
-    W: Any = field(repr=False)
     imbalance: int = 0
-    name: str = "bisection"
-    names: list[Any] | None = field(default=None, repr=False)
+    name: str = field(default="bisection", kw_only=True)
 
-    __repr__ = model_text
-
-    @property
-    def n(self) -> int:
-        """The number of vertices."""
-        return int(self.W.shape[0])
-
-    @property
-    def weights(self) -> Array:
-        """The weights of the edges, each of them twice."""
-        return np.asarray(self.W.data)
+    rounded_to = "cut"
 
     @cached_property
     def problem(self) -> Problem:
@@ -125,83 +101,34 @@ class Bisection:
         n, ones = self.n, np.ones(self.n)
         low, high = np.append(ones, float(n % 2)), np.append(ones, float(self.imbalance) ** 2)
         return Problem.of(
-            f=Linear(Symmetric(n, sparse=(quarter_laplacian(self.W),))),
+            f=self._objective,
             X=Spectrahedron(n, float(n)),
             A=Stack(Diagonal(n), Quadratics(ones[None, :])),
             K=Equal(low) if np.array_equal(low, high) else Box(low, high),
             name=self.name,
         )
 
-    def weight(self, signs: Any) -> float:
-        """Return the weight of the cut between the vertices of sign +1 and of sign -1."""
-        return cut_weight(self.W, checked_signs(signs, self.n))
+    def cost(self, answer: Any) -> float:
+        return self.weight(answer)
 
-    def excess(self, signs: Any, result: Result) -> float:
-        """Return weight / bound - 1, the proved relative excess over the lightest cut.
-
-        Parameters
-        ----------
-        signs : array_like
-            +1 or -1 for each vertex, balanced.
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        float
-            The excess; inf if the bound is not positive.
-        """
-        point_of(result, self.n)
-        return excess(self.weight(signs), float(result.bound), "cut")
-
-    def round(
-        self,
-        result: Result,
-        *,
-        trials: int | None = None,
-        seed: Seed = 0,
-        max_seconds: float | None = None,
-    ) -> BalancedCut:
-        """Round a solution to a balanced cut.
-
-        Each trial splits the vertices at the median of R g, for x = R R' and a random g. The
-        lightest tenth of the cuts is improved by moves of vertices between the sides.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-        trials : int, optional
-            The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
-        seed : int or Generator, optional
-            The seed of the random generator.
-        max_seconds : float, optional
-            A time limit: the best answer found by then is returned.
-
-        Returns
-        -------
-        BalancedCut
-            The lightest cut of all trials.
-        """
-        limit, trials = rounding_limit(max_seconds), trials_of(trials, 100, self.n)
-        rng = generator(trials, seed)
-        factor = factor_of(point_of(result, self.n))
-        kept = max(1, int(IMPROVED_SHARE * trials))
+    def _rounded(self, x: Point, result: Result, trials: Trials) -> BalancedCut:
+        factor = factor_of(x)
+        kept = max(1, int(IMPROVED_SHARE * trials.count))
         batch = max(1, MAX_BATCH_NUMBERS // self.n)
         best: list[tuple[float, int, Array]] = []
-        for begin in range(0, trials, batch):
-            if begin and limit.is_over():
+        for begin in range(0, trials.count, batch):
+            if begin and trials.limit.is_over():
                 break
-            g = rng.standard_normal((min(batch, trials - begin), factor.shape[1]))
+            g = trials.rng.standard_normal((min(batch, trials.count - begin), factor.shape[1]))
             columns = np.column_stack([median_split(values) for values in (factor @ g.T).T])
             inner = np.einsum("ij,ij->j", columns, self.W @ columns)
             best += [(-float(v), begin + k, columns[:, k]) for k, v in enumerate(inner)]
             best = sorted(best, key=lambda cut: cut[:2])[:kept]
         signs = best[0][2]
         for _, _, candidate in best:
-            improved = improve_balanced(self.W, candidate, self.imbalance, limit=limit)
+            improved = improve_balanced(self.W, candidate, self.imbalance, limit=trials.limit)
             signs = min(signs, improved, key=self.weight)
-            if limit.is_over():
+            if trials.limit.is_over():
                 break
         return BalancedCut(self.weight(signs), float(result.bound), signs, self)
 
@@ -212,9 +139,7 @@ def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") 
     Parameters
     ----------
     W : array, sparse matrix, table of pandas, NetworkX or igraph graph
-        Symmetric weights. The edge attribute `weight` of a graph is used (1 if missing), and
-        vertices are numbered in the order of `list(graph)`; `BalancedCut.sides` has their names.
-        Weights may be negative; self-loops are ignored.
+        Symmetric weights, as for `max_cut`; `BalancedCut.sides` has the names of the vertices.
     imbalance : int, optional
         The largest difference between the sizes of the two sides; by default 0, or 1 for an odd
         number of vertices.
@@ -240,9 +165,7 @@ def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") 
     >>> model.round(condal.solve(model))
     BalancedCut(weight=1, bound=0.9..., sides=(3, 3))
     """
-    graph = adjacency(W, "W")
-    if graph.nnz == 0:
-        raise ProblemError("the graph has no edges: every cut has weight 0; nothing to solve")
+    graph = edges_required(W, "W", "every cut has weight 0")
     n = int(graph.shape[0])
     most = n % 2 if imbalance is None else imbalance
     require_whole(most, "imbalance", least=0)
@@ -255,4 +178,58 @@ def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") 
             f"imbalance must be below the number of vertices, {n}; got {most}: a cut with an empty "
             "side has weight 0"
         )
-    return Bisection(graph, int(most) - (int(most) - n) % 2, name, vertex_names(W))
+    balance = int(most) - (int(most) - n) % 2
+    return Bisection(graph, balance, name=name, names=vertex_names(W))
+
+
+def median_split(values: Array) -> Array:
+    """Return +1 for the larger half of the values, rounded up, and -1 for the others."""
+    signs = np.ones(values.size)
+    signs[np.argpartition(values, values.size // 2)[: values.size // 2]] = -1.0
+    return signs
+
+
+def improve_balanced(
+    W: Any, signs: Array, imbalance: int, *, limit: TimeLimit = UNLIMITED
+) -> Array:
+    """Move vertices between the sides while this decreases the cut and |sum s| <= imbalance.
+
+    W is a CSR array with an empty diagonal. In a pass (Fiduccia and Mattheyses 1982) each vertex
+    moves at most once, the best one first, even if the cut grows; the lightest balanced cut on the
+    way is the start of the next pass. A pass ends after some moves without a lighter cut.
+    """
+    least = GAIN_ROUNDING * float(np.abs(W.data).max(initial=0.0))
+    while not limit.is_over():
+        moves, gain = _best_moves(W, signs, imbalance, limit)
+        if not gain > least:
+            break
+        signs = signs.copy()
+        signs[moves] *= -1.0
+    return signs
+
+
+def _best_moves(W: Any, signs: Array, imbalance: int, limit: TimeLimit) -> tuple[list[int], float]:
+    """The moves of a pass up to the lightest balanced cut, and how much lighter it is."""
+    s, total, reach = signs.copy(), int(signs.sum()), max(imbalance, 2)
+    gains = -s * (W @ s)  # of the move of each vertex
+    # A vertex that has moved is in neither list: its gain is -inf.
+    sides = {side: np.where(s == side, gains, -np.inf) for side in (1, -1)}
+    moves: list[int] = []
+    gain, best, length = 0.0, 0.0, 0
+    while len(moves) - length < MAX_IDLE_MOVES and not limit.is_over():
+        allowed = [side for side in (1, -1) if abs(total - 2 * side) <= reach]
+        ahead = [(int(np.argmax(sides[side])), side) for side in allowed]
+        i, side = max(ahead, key=lambda move: float(sides[move[1]][move[0]]))
+        if sides[side][i] == -np.inf:
+            break
+        gain += float(sides[side][i])
+        sides[side][i] = -np.inf
+        near = slice(W.indptr[i], W.indptr[i + 1])
+        change = 2 * side * W.data[near] * s[W.indices[near]]
+        for values in sides.values():
+            values[W.indices[near]] += change
+        s[i], total = -side, total - 2 * side
+        moves.append(i)
+        if abs(total) <= imbalance and gain > best:
+            best, length = gain, len(moves)
+    return moves[:length], best

@@ -1,7 +1,8 @@
-"""The weight matrix W = W' of a graph, from the forms in which graphs are given, and its cuts."""
+"""Models of graphs, and their weight matrix W = W' from the forms in which graphs are given."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -20,7 +21,37 @@ from condal.problems.inputs import (
     is_table,
     require_real,
 )
+from condal.problems.models import Answer, RoundedModel
 from condal.runtime.arguments import finite_array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphModel(RoundedModel[Answer]):
+    """A model of a graph.
+
+    Parameters
+    ----------
+    W : sparse array
+        The symmetric weights, with an empty diagonal.
+    name : str, optional
+        The name in results and reports.
+    names : list, optional
+        The names of the vertices, if they are not 0, 1, ...
+    """
+
+    W: Any = field(repr=False)
+    name: str = field(default="graph", kw_only=True)
+    names: list[Any] | None = field(default=None, repr=False, kw_only=True)
+
+    @property
+    def n(self) -> int:
+        """The number of vertices."""
+        return int(self.W.shape[0])
+
+    @property
+    def weights(self) -> Array:
+        """The weights of the edges, each of them twice."""
+        return np.asarray(self.W.data)
 
 
 def adjacency(graph: Any, name: str = "graph") -> Any:
@@ -44,6 +75,14 @@ def adjacency(graph: Any, name: str = "graph") -> Any:
     is_edge = (W.row != W.col) & (W.data != 0)
     places = (W.row[is_edge], W.col[is_edge])
     return sp.csr_array((W.data[is_edge], places), shape=W.shape)
+
+
+def edges_required(graph: Any, name: str, without: str) -> Any:
+    """Return `adjacency`; if there are no edges, raise ProblemError with what holds `without`."""
+    W = adjacency(graph, name)
+    if W.nnz == 0:
+        raise ProblemError(f"the graph has no edges: {without}; nothing to solve")
+    return W
 
 
 def weights_of(graph: Any, name: str) -> Any:
@@ -131,11 +170,6 @@ def quarter_laplacian(W: Any) -> Any:
     degrees = np.asarray(W.sum(axis=1)).ravel()
     laplacian = diagonal_matrix(degrees) - W
     return sp.csr_array(0.25 * laplacian)
-
-
-def cut_weight(W: Any, signs: Array) -> float:
-    """Return the weight of the edges between vertices of different signs."""
-    return float(0.25 * W.sum() - 0.25 * (signs @ (W @ signs)))
 
 
 def _from_networkx(graph: Any) -> Any:

@@ -82,6 +82,25 @@ def require_choice(value: Any, name: str, choices: Sequence[str]) -> None:
         )
 
 
+def checked_labels(labels: Any, n: int, k: int | None, each: str = "vertex") -> Any:
+    """Return labels as whole numbers 0, 1, ... in the sorted order of their names.
+
+    Raise ProblemError unless there is one label per item and at most k different labels.
+    """
+    wanted = f"{n} whole numbers or names, one per {each}"
+    values = _plain(array_of(labels, "labels", wanted))
+    if values.dtype.kind == "f":
+        wrong = ~(np.isfinite(values) & (values == np.rint(values)))
+    else:
+        wrong = np.full(values.shape, values.dtype.kind not in "biuSU")
+    if values.shape != (n,) or wrong.any():
+        raise ProblemError(f"labels must be {wanted}; got {describe(labels, wrong)}")
+    names, whole = np.unique(values, return_inverse=True)
+    if k is not None and names.size > k:
+        raise ProblemError(f"labels has {names.size} different values, but the model has k = {k}")
+    return whole.ravel()
+
+
 def is_matrix_like(given: Any) -> bool:
     """Return whether `given` is a SciPy sparse matrix or anything that numpy.asarray converts."""
     return bool(
@@ -102,3 +121,14 @@ def _kind(given: Any) -> str:
 def _shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= MAX_SHOWN_CHARACTERS else text[:MAX_SHOWN_CHARACTERS] + "..."
+
+
+def _plain(labels: Any) -> Any:
+    """Return an object array of names, or of whole numbers, as a typed array."""
+    if labels.dtype.kind != "O" or labels.ndim != 1:
+        return labels
+    entries = labels.tolist()
+    for kind in (str, int):
+        if all(isinstance(entry, kind) for entry in entries):
+            return np.asarray(entries)
+    return labels

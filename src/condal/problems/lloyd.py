@@ -12,8 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from condal.errors import ProblemError
+from condal.linalg.lifting import symmetric
 from condal.linalg.points import Array
-from condal.problems.answers import in_time
+from condal.problems.inputs import real_array
+from condal.problems.models import Trials
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 MAX_SWEEPS = 100
@@ -95,17 +98,38 @@ class Distances:
         return means - inner / sizes, inner.sum(axis=1)
 
 
-def best_clustering(
-    cloud: Cloud,
-    k: int,
-    rng: np.random.Generator,
-    *,
-    starts: int = 1,
-    limit: TimeLimit = UNLIMITED,
-) -> Any:
+def squared_distances(points: Array) -> Array:
+    """Return |p_i - p_j|^2, exactly symmetric with a zero diagonal."""
+    from scipy.spatial.distance import pdist, squareform
+
+    return np.asarray(squareform(pdist(points, "sqeuclidean")))
+
+
+def checked_distances(distances: Any) -> Array:
+    """Return squared distances that a user gave as a symmetric matrix with a zero diagonal."""
+    D = symmetric(real_array(distances, "distances", ndim=2), "distances").dense
+    assert D is not None
+    noise = 1e-12 * float(np.abs(D).max(initial=0.0))
+    D = np.where(np.abs(D) <= noise, 0.0, D)  # rounding errors
+    if D.min() < 0:
+        i, j = (int(i) for i in np.argwhere(D < 0)[0])
+        raise ProblemError(
+            f"distances must not be negative; got {D[i, j]:g} at ({i}, {j}): they are squared "
+            "distances, not inner products"
+        )
+    if np.diagonal(D).any():
+        i = int(np.flatnonzero(np.diagonal(D))[0])
+        raise ProblemError(
+            f"distances must have a zero diagonal; got {D[i, i]:g} at ({i}, {i}): a point is at no "
+            "distance from itself"
+        )
+    return D
+
+
+def best_clustering(cloud: Cloud, k: int, trials: Trials) -> Any:
     """Return the labels of the cheapest of several k-means++ starts, each after Lloyd."""
-    drawn = [kmeans_plus_plus(cloud, k, rng) for _ in in_time(starts, limit)]
-    labels, costs = lloyd(cloud, np.stack(drawn), k, limit)
+    drawn = [kmeans_plus_plus(cloud, k, trials.rng) for _ in trials]
+    labels, costs = lloyd(cloud, np.stack(drawn), k, trials.limit)
     return labels[int(np.argmin(costs))]
 
 

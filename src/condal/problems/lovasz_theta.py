@@ -13,27 +13,18 @@ from scipy.linalg import eigh
 from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
-from condal.linalg.points import Array, dense
+from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import (
-    Drawn,
-    generator,
-    in_time,
-    model_text,
-    point_of,
-    preview,
-    rounding_limit,
-    trials_of,
-)
-from condal.problems.factors import factor_of
-from condal.problems.graphs import adjacency, edges, vertex_names
+from condal.problems.answers import Drawn, preview
+from condal.problems.graphs import GraphModel, adjacency, edges, vertex_names
 from condal.problems.inputs import array_of, describe, require_flag
-from condal.problems.stable import improve_stable_set, take_in_order
+from condal.problems.models import Trials, factor_of, point_of
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
 from condal.smooth.objectives import Linear
 
@@ -82,8 +73,8 @@ class StableSet(Drawn):
         return f"StableSet(size={self.size}, bound={bound}, vertices={vertices})"
 
 
-@dataclass(frozen=True, eq=False)
-class Theta:
+@dataclass(frozen=True, eq=False, repr=False)
+class Theta(GraphModel[StableSet]):
     r"""Lovasz's theta function [1]_.
 
     .. math::
@@ -95,18 +86,17 @@ class Theta:
     with :math:`J` all ones. A stable set :math:`S` is the feasible point :math:`1_S 1_S^T / |S|` of
     value :math:`|S|`, so the optimum bounds the size of every stable set. Theta of the complement
     is a lower bound on the number of colours. `theta_plus` adds :math:`x \ge 0` [2]_, for a bound
-    that is never worse. `theta` builds the model.
+    that is never worse.
+
+    Each of the 100 trials of `round` chooses vertices greedily, and improves the set by exchanges.
+    The first takes them in the order of diag x, the others in the order of :math:`R g` for
+    :math:`x = R R^T` and a random :math:`g`, which starts near one of the sets that x averages.
+    `theta` builds the model.
 
     Parameters
     ----------
-    W : sparse array
-        1 for each edge, symmetric.
     theta_plus : bool, optional
         Whether x >= 0 is imposed.
-    name : str, optional
-        The name in results and reports.
-    names : list, optional
-        The names of the vertices, if they are not 0, 1, ...
 
     References
     ----------
@@ -115,17 +105,8 @@ class Theta:
        25, 1979.
     """
 
-    W: Any = field(repr=False)
     theta_plus: bool = False
-    name: str = "theta"
-    names: list[Any] | None = field(default=None, repr=False)
-
-    __repr__ = model_text
-
-    @property
-    def n(self) -> int:
-        """The number of vertices."""
-        return int(self.W.shape[0])
+    name: str = field(default="theta", kw_only=True)
 
     @cached_property
     def problem(self) -> Problem:
@@ -164,7 +145,7 @@ class Theta:
         back = self.name.endswith(COMPLEMENT_SUFFIX)
         name = self.name.removesuffix(COMPLEMENT_SUFFIX) if back else self.name + COMPLEMENT_SUFFIX
         pattern = sp.csr_array(np.where(joined, 0.0, 1.0))
-        return Theta(pattern, self.theta_plus, name, self.names)
+        return Theta(pattern, self.theta_plus, name=name, names=self.names)
 
     def feasible(self, result: Result) -> Array:
         r"""Return an exactly feasible point near that of the result.
@@ -202,43 +183,15 @@ class Theta:
                 candidates.append(whole)
         return max(candidates, key=np.sum)
 
-    def round(
-        self,
-        result: Result,
-        *,
-        trials: int | None = None,
-        seed: int = 0,
-        max_seconds: float | None = None,
-    ) -> StableSet:
-        """Round a solution to a stable set: greedy choices, improved by exchanges.
-
-        The first trial takes vertices in the order of diag x, the others in the order of R g for x
-        = R R' and a random g, which starts near one of the sets that x averages.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-        trials : int, optional
-            The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
-        seed : int, optional
-            The seed of the random generator.
-        max_seconds : float, optional
-            A time limit: the best answer found by then is returned.
-
-        Returns
-        -------
-        StableSet
-            The largest stable set of all trials.
-        """
-        limit, trials = rounding_limit(max_seconds), trials_of(trials, 100, self.n)
-        rng = generator(trials, seed)
-        R = factor_of(point_of(result, self.n))
+    def _rounded(self, x: Point, result: Result, trials: Trials) -> StableSet:
+        R = factor_of(x)
         best = np.zeros(self.n, dtype=bool)
-        for trial in in_time(trials, limit):
-            scores = (R * R).sum(axis=1) if trial == 0 else R @ rng.standard_normal(R.shape[1])
+        for trial in trials:
+            scores = (
+                (R * R).sum(axis=1) if trial == 0 else R @ trials.rng.standard_normal(R.shape[1])
+            )
             greedy = take_in_order(self.W, np.argsort(-scores, kind="stable"))
-            chosen = improve_stable_set(self.W, greedy, limit)
+            chosen = improve_stable_set(self.W, greedy, trials.limit)
             best = max(best, chosen, key=np.count_nonzero)
         vertices = np.flatnonzero(best)
         return StableSet(int(vertices.size), float(result.bound), vertices, self)
@@ -294,7 +247,7 @@ def theta(graph: Any, *, theta_plus: bool = False, name: str = "theta") -> Theta
     require_flag(theta_plus, "theta_plus")
     W = adjacency(graph)
     pattern = sp.csr_array((W != 0).astype(np.float64))
-    return Theta(pattern, bool(theta_plus), name, vertex_names(graph))
+    return Theta(pattern, bool(theta_plus), name=name, names=vertex_names(graph))
 
 
 def _psd(z: Array) -> Array:
@@ -317,3 +270,61 @@ def _best_scaling(z: Array) -> Array:
     u = eigh(unit, subset_by_index=[last, last])[1][:, 0]
     u = np.abs(u) if unit.min() >= 0 else u
     return np.asarray(unit * np.multiply.outer(u, u))
+
+
+def take_in_order(W: Any, order: Any) -> Any:
+    """Take each vertex in turn unless it is adjacent to one already taken."""
+    free, chosen = np.ones(W.shape[0], dtype=bool), np.zeros(W.shape[0], dtype=bool)
+    for v in order:
+        if free[v]:
+            chosen[v] = True
+            free[_near(W, v)] = False
+    return chosen
+
+
+def improve_stable_set(W: Any, chosen: Any, limit: TimeLimit = UNLIMITED) -> Any:
+    """Add free vertices and exchange one vertex for two until neither is possible or in time.
+
+    Only vertices with exactly one neighbour in the set can replace it; `tight` counts neighbours.
+    """
+    chosen = chosen.copy()
+    tight = np.asarray((W[:, np.flatnonzero(chosen)] != 0).sum(axis=1)).ravel().astype(int)
+
+    def put(v: int, sign: int) -> None:
+        chosen[v] = sign > 0
+        tight[_near(W, v)] += sign
+
+    def put_free(vertices: Any) -> None:
+        for v in vertices:
+            if tight[v] == 0 and not chosen[v]:
+                put(int(v), 1)
+
+    put_free(np.flatnonzero(~chosen))
+    size = -1
+    while size < int(chosen.sum()):
+        size = int(chosen.sum())
+        for v in np.flatnonzero(chosen):
+            if limit.is_over():
+                return chosen
+            near = _near(W, v)
+            loose = near[tight[near] == 1]
+            pair = _apart(W, loose)
+            if pair is not None:
+                put(int(v), -1)
+                put_free((*pair, *loose))
+    return chosen
+
+
+def _near(W: Any, v: Any) -> Any:
+    return W.indices[W.indptr[v] : W.indptr[v + 1]]
+
+
+def _apart(W: Any, vertices: Any) -> tuple[int, int] | None:
+    """Return two of the vertices that are not adjacent; None if all are."""
+    if vertices.size < 2:
+        return None
+    for u in vertices:
+        others = vertices[~np.isin(vertices, _near(W, u))]
+        if others.size > 1:  # `others` contains u itself
+            return int(u), int(others[others != u][0])
+    return None

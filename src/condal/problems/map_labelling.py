@@ -19,9 +19,8 @@ from condal.linalg.points import Array, Indices, Point, dense
 from condal.maps.combined import Across
 from condal.maps.vectors import Matrix
 from condal.problem import Problem
-from condal.problems.answers import model_text, parts_of
 from condal.problems.inputs import array_of, describe, real_array
-from condal.problems.labels import checked_states
+from condal.problems.models import Model, parts_of
 from condal.result import Result
 from condal.runtime.arguments import refuse_masked
 from condal.sets.boxes import Equal
@@ -51,8 +50,8 @@ class Labelling:
         return f"Labelling(energy={self.energy:.10g}, bound={bound}, nodes={self.labels.size})"
 
 
-@dataclass(frozen=True, eq=False)
-class MapInference:
+@dataclass(frozen=True, eq=False, repr=False)
+class MapInference(Model):
     r"""The linear relaxation of MAP inference over the local polytope.
 
     .. math::
@@ -82,8 +81,6 @@ class MapInference:
     edges: Indices = field(repr=False)
     pairwise: Sequence[Array] = field(repr=False)
     name: str = "MAP inference"
-
-    __repr__ = model_text
 
     @property
     def n(self) -> int:
@@ -172,7 +169,7 @@ class MapInference:
 
     def energy(self, labels: Any) -> float:
         """Return sum_i unary_i(l_i) + sum_ij pairwise_ij(l_i, l_j)."""
-        states = checked_states(labels, self.states)
+        states = _checked_states(labels, self.states)
         unary = sum(float(table[label]) for table, label in zip(self.unary, states, strict=True))
         return unary + sum(
             float(table[states[i], states[j]])
@@ -209,7 +206,7 @@ class MapInference:
         ndarray of int
             Labels that no change of a single node improves.
         """
-        states = checked_states(labels, self.states)
+        states = _checked_states(labels, self.states)
         queue = list(range(states.size))
         waiting = set(queue)
         while queue:
@@ -353,3 +350,18 @@ def _one_table(pairwise: Any) -> Any:
     except ValueError:  # matrices of several shapes
         return None
     return array if array.ndim == 2 else None
+
+
+def _checked_states(labels: Any, states: Indices) -> Indices:
+    """Return labels unchanged, or raise ProblemError if one is not a state of its node."""
+    wanted = f"{states.size} whole numbers, the state of each node"
+    states_of_nodes = array_of(labels, "labels", wanted)
+    whole = states_of_nodes.dtype.kind in "iu"
+    if states_of_nodes.shape != states.shape or not whole:
+        wrong = np.full(states_of_nodes.shape, not whole)
+        raise ProblemError(f"labels must be {wanted}; got {describe(labels, wrong)}")
+    wrong = (states_of_nodes < 0) | (states_of_nodes >= states)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ProblemError(f"node {i} has {states[i]} states, from 0; got {states_of_nodes[i]}")
+    return states_of_nodes.astype(np.intp)

@@ -1,25 +1,45 @@
-"""Partitions of vertices into groups: y_ij = 1 if i and j share a group, else 0.
+"""Partitions of vertices into groups, and the spectrahedron that contains them all.
 
-The aim is a large sum of B_ij over pairs within groups, B = S - c c' with sparse S: for example
-the links within groups minus their expected number.
+A partition into k groups is the point with 1 within its groups and -1/(k - 1) between them, the
+Gram matrix of the vertices of a simplex (Frieze and Jerrum 1997). For any number of groups, k = inf
+and x >= 0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from condal.certificates.checked import rounded_text
-from condal.linalg.points import Array
+from condal.domains.spectral import Spectrahedron
+from condal.errors import ProblemError
+from condal.linalg.points import Array, LowRank, Point, dense
+from condal.maps.combined import Stack
+from condal.maps.entries import Entries
+from condal.maps.matrices import Diagonal
+from condal.maps.triangle import Triangle
+from condal.problem import Problem
 from condal.problems.answers import Drawn, preview
-from condal.problems.graphs import named_groups
-from condal.problems.labels import agreement
+from condal.problems.graphs import GraphModel, edges, named_groups
+from condal.problems.inputs import checked_labels, require_choice
+from condal.problems.models import Trials, unit_diagonal
+from condal.result import Result
+from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
+from condal.sets.boxes import Box, Equal
+from condal.sets.separable import Separable
+from condal.smooth.objectives import Linear
+from condal.types import LinearMap, Provable
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture
+
+Pairs: TypeAlias = Literal["none", "edges", "all"]
 
 MAX_SWEEPS = 100
 GAIN_ROUNDING = 1e-12  # relative to the largest weight
@@ -72,7 +92,12 @@ class Partition(Drawn):
 
         Groups are matched in the best way, so the names of the labels do not matter.
         """
-        return agreement(self.labels, labels)
+        from scipy.optimize import linear_sum_assignment
+
+        other = checked_labels(labels, self.labels.size, None)
+        table = np.zeros((int(self.labels.max()) + 1, int(other.max()) + 1))
+        np.add.at(table, (self.labels, other), 1.0)
+        return float(table[linear_sum_assignment(-table)].sum() / other.size)
 
     def __repr__(self) -> str:
         sizes = preview(self.sizes)
@@ -80,12 +105,137 @@ class Partition(Drawn):
         return f"Partition(value={self.value:.10g}, bound={bound}, sizes={sizes})"
 
 
-def weight_within(S: Any, c: Array, labels: Any) -> float:
-    """Return the sum of S_ij - c_i c_j over pairs i, j within groups."""
-    entries = S.tocoo()
-    inside = labels[entries.row] == labels[entries.col]
-    shares = np.bincount(labels, weights=c)
-    return float(entries.data[inside].sum() - shares @ shares)
+@dataclass(frozen=True, eq=False, repr=False)
+class PartitionModel(GraphModel[Partition]):
+    r"""A model over :math:`\{x \succeq 0 : \operatorname{diag} x = 1, x_{ij} \ge -1/(k - 1)\}`.
+
+    Parameters
+    ----------
+    k : int or None
+        The number of groups; None for any number.
+    pairs : {"none", "edges", "all"}
+        The pairs of vertices with :math:`x_{ij} \ge -1/(k-1)`.
+    """
+
+    k: int | None = field(repr=False)
+    pairs: Pairs = field(repr=False)
+
+    @property
+    def low(self) -> float:
+        """-1/(k - 1); 0 for any number of groups."""
+        return 0.0 if self.k is None else -1.0 / (self.k - 1)
+
+    @cached_property
+    def _free(self) -> bool:
+        """Whether diag x = 1 is the only constraint: for k = 2 it implies x_ij >= -1."""
+        return self.pairs == "none" or self.k == 2
+
+    @cached_property
+    def _A(self) -> LinearMap:
+        """The diagonal of x, and its bounded entries."""
+        if self._free:
+            return Diagonal(self.n)
+        if self.pairs == "all":
+            what, advice = f"pairs='all' of {self.n} vertices", "use pairs='edges'"
+            require_matrices(TRIANGLE_MATRICES, self.n, what, advice=advice)
+            return Triangle(self.n)
+        return Stack(Diagonal(self.n), Entries(self.n, *edges(self.W)))
+
+    @cached_property
+    def _K(self) -> Provable:
+        """1 on the diagonal, at least `low` for the bounded entries."""
+        ones = Equal(np.ones(self.n))
+        if self._free:
+            return ones
+        if self.pairs == "all":
+            least = np.full((self.n, self.n), self.low)
+            np.fill_diagonal(least, 1.0)
+            return Box(self._A(least), np.where(self._A(np.eye(self.n)) > 0, 1.0, np.inf))
+        m = self._A.size - self.n
+        return Separable(ones, Box(np.full(m, self.low), np.full(m, np.inf)))
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The relaxation; its domain is tr x = n."""
+        return Problem.of(
+            f=self._f,
+            X=Spectrahedron(self.n, float(self.n)),
+            A=self._A,
+            K=self._K,
+            maximise=True,
+            repair=self.repair,
+            name=self.name,
+        )
+
+    def repair(self, x: Point) -> Point:
+        """Return x with a unit diagonal, mixed with J so that bounded entries reach `low`."""
+        near = unit_diagonal(x)
+        if self._free:
+            return near
+        assert not isinstance(near, tuple)
+        if self.pairs == "all":
+            least = float(np.min(dense(near)))
+        else:
+            least = float(Entries(self.n, *edges(self.W))(near).min())
+        if least >= self.low:  # `least` is 1 for x = J
+            return near
+        share = (self.low - least) / (1.0 - least)
+        if isinstance(near, LowRank):
+            U = np.column_stack([near.U, np.ones(self.n)])
+            return LowRank(U, np.append((1 - share) * near.weights, share))
+        return np.asarray((1 - share) * near + share)
+
+    @property
+    @abstractmethod
+    def _f(self) -> Linear:
+        """The objective."""
+
+    @property
+    @abstractmethod
+    def _links(self) -> tuple[Any, Array]:
+        """S and c: a good partition has large S_ij - c_i c_j within its groups."""
+
+    @abstractmethod
+    def _draw(self, x: Point, trials: Trials) -> Callable[[], Any]:
+        """Return a function that draws the labels of a partition near x."""
+
+    @abstractmethod
+    def value(self, labels: Any) -> float:
+        """Return the value of a partition, such as its weight."""
+
+    def value_bound(self, result: Result) -> float:
+        """Return a proved upper bound on the value of every partition."""
+        return float(result.bound)
+
+    def _within(self, labels: Any) -> float:
+        """Return the sum of S_ij - c_i c_j over pairs i, j within groups."""
+        whole, (S, c) = checked_labels(labels, self.n, self.k), self._links
+        entries = S.tocoo()
+        inside = whole[entries.row] == whole[entries.col]
+        shares = np.bincount(whole, weights=c)
+        return float(entries.data[inside].sum() - shares @ shares)
+
+    def _rounded(self, x: Point, result: Result, trials: Trials) -> Partition:
+        draw, (S, c) = self._draw(x, trials), self._links
+        bound = self.value_bound(result)
+        partitions: list[Partition] = []
+        for _ in trials:
+            labels = draw()
+            groups = self.k or int(labels.max()) + 2  # one more for vertices that fit no group
+            labels = improve_partition(S, c, labels, groups, trials.limit)
+            labels = np.unique(labels, return_inverse=True)[1].ravel()  # without empty groups
+            partitions.append(Partition(self.value(labels), bound, labels, self))
+        return max(partitions, key=lambda partition: partition.value)
+
+
+def checked_pairs(k: int | None, pairs: Any) -> Pairs:
+    """Return pairs; raise ProblemError unless they are allowed for k groups."""
+    require_choice(pairs, "pairs", get_args(Pairs))
+    if k is None and pairs != "all":
+        raise ProblemError(
+            "any number of groups (k = None) needs x >= 0 for all pairs; pass pairs='all' or give k"
+        )
+    return pairs
 
 
 def improve_partition(S: Any, c: Array, labels: Any, k: int, limit: TimeLimit = UNLIMITED) -> Any:
@@ -117,8 +267,3 @@ def improve_partition(S: Any, c: Array, labels: Any, k: int, limit: TimeLimit = 
         if not moved:
             break
     return labels
-
-
-def renumber(labels: Any) -> Any:
-    """Renumber the nonempty groups as 0, 1, ... in the order of their labels."""
-    return np.unique(labels, return_inverse=True)[1].ravel()

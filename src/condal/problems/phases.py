@@ -18,8 +18,8 @@ from condal.linalg.points import Array, LowRank
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import Drawn, model_text, point_of
-from condal.problems.factors import factor_of
+from condal.problems.answers import Drawn
+from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive
 from condal.runtime.entropy import unpredictable_seed
@@ -76,8 +76,8 @@ class Signal(Drawn):
         return f"Signal(size={self.values.size}, residual={self.residual:.3g})"
 
 
-@dataclass(frozen=True, eq=False)
-class PhaseRetrieval:
+@dataclass(frozen=True, eq=False, repr=False)
+class PhaseRetrieval(Model):
     r"""The convex relaxation of phase retrieval [1]_.
 
     .. math::
@@ -120,8 +120,6 @@ class PhaseRetrieval:
     name: str = "phase retrieval"
     shape: tuple[int, int] | None = None
     scale: Array | None = field(default=None, repr=False)
-
-    __repr__ = model_text
 
     @property
     def n(self) -> int:

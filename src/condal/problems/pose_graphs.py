@@ -18,9 +18,8 @@ from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import SparseTerm
 from condal.maps.matrices import BlockDiagonal
 from condal.problem import Problem
-from condal.problems.answers import model_text, point_of
-from condal.problems.factors import factor_of, leading_factor
 from condal.problems.inputs import describe
+from condal.problems.models import Model, factor_of, leading_factor, point_of
 from condal.problems.poses import Poses, RelativePoses, nearest_rotations
 from condal.result import Result
 from condal.sets.boxes import Equal
@@ -29,8 +28,8 @@ from condal.smooth.objectives import Linear
 EXTRA_RANK = 2  # columns beyond d of the first factor: fewer local minima
 
 
-@dataclass(frozen=True, eq=False)
-class PoseGraph:
+@dataclass(frozen=True, eq=False, repr=False)
+class PoseGraph(Model):
     r"""The semidefinite relaxation of pose graph optimisation, or of rotation synchronisation [1]_.
 
     .. math::
@@ -63,8 +62,6 @@ class PoseGraph:
 
     measurements: RelativePoses
     name: str = "pose graph"
-
-    __repr__ = model_text
 
     @property
     def n(self) -> int:

@@ -21,19 +21,11 @@ from condal.maps.combined import Stack
 from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import (
-    excess,
-    generator,
-    in_time,
-    point_of,
-    preview,
-    rounding_limit,
-)
+from condal.problems.answers import preview
 from condal.problems.assignments import Assignments
-from condal.problems.factors import leading_factor
 from condal.problems.graphs import square_weights
-from condal.problems.inputs import require_choice
-from condal.problems.permutations import checked_permutation, improve_by_exchanges
+from condal.problems.inputs import array_of, describe, require_choice
+from condal.problems.models import CostModel, Trials, leading_factor
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
@@ -68,8 +60,8 @@ class Assignment:
         return f"Assignment(cost={self.cost:.10g}, bound={bound}, permutation={p})"
 
 
-@dataclass(frozen=True, eq=False)
-class QuadraticAssignment:
+@dataclass(frozen=True, eq=False, repr=False)
+class QuadraticAssignment(CostModel[Assignment]):
     r"""The semidefinite relaxation of the quadratic assignment problem [1]_, [2]_.
 
     .. math::
@@ -79,7 +71,11 @@ class QuadraticAssignment:
         \; x_{ip,jq} = 0 \text{ if exactly one of } i = j, \; p = q,
 
     over the span of the points :math:`z z^T`, z the :math:`n^2` entries (i, p) of a permutation
-    matrix. The optimum is a lower bound on the cost of every permutation. `quadratic_assignment`
+    matrix. The optimum is a lower bound on the cost of every permutation.
+
+    The first of the 50 trials of `round` takes the permutation nearest to diag x, which is a mean
+    of permutation matrices. The others take permutations nearest to random combinations of the
+    factor of x, with growing noise. Exchanges of two values improve each. `quadratic_assignment`
     builds the model.
 
     Parameters
@@ -104,10 +100,17 @@ class QuadraticAssignment:
     nonnegative: NonNegativity = "all"
     name: str = "quadratic assignment"
 
+    most_trials = 50
+    rounded_to = "permutation"
+
     @property
     def n(self) -> int:
         """The number of items to assign."""
         return len(self.A)
+
+    @property
+    def side(self) -> int:
+        return self.n**2
 
     @cached_property
     def cost_matrix(self) -> Any:
@@ -152,7 +155,7 @@ class QuadraticAssignment:
 
     def repair(self, x: Point) -> Point:
         """Return the assignment that x rounds to if it costs less than x; else x."""
-        p = self._rounded(x, np.random.default_rng(0), trials=1)
+        p = self._near(x, Trials(1, np.random.default_rng(0)))
         return self.point(p) if self.cost(p) <= self.problem.objective(x) else x
 
     def point(self, permutation: Any) -> LowRank:
@@ -162,84 +165,30 @@ class QuadraticAssignment:
         z[np.arange(self.n) * self.n + p] = 1.0
         return LowRank(z, np.ones(1))
 
-    def cost(self, permutation: Any) -> float:
-        """Return sum_ij A_ij B_{p_i p_j}."""
-        p = checked_permutation(permutation, self.n)
+    def cost(self, answer: Any) -> float:
+        """Return sum_ij A_ij B_{p_i p_j} for a permutation p."""
+        p = checked_permutation(answer, self.n)
         return float((self.A * self.B[np.ix_(p, p)]).sum())
 
-    def excess(self, permutation: Any, result: Result) -> float:
-        """Return cost / bound - 1, the proved relative excess over the best permutation.
-
-        Parameters
-        ----------
-        permutation : array_like of int
-            A permutation of 0, ..., n - 1.
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        float
-            The excess; inf if the bound is not positive.
-        """
-        point_of(result, self.n**2)
-        return excess(self.cost(permutation), float(result.bound), "permutation")
-
-    def round(
-        self,
-        result: Result,
-        *,
-        trials: int = 50,
-        seed: int = 0,
-        max_seconds: float | None = None,
-    ) -> Assignment:
-        """Round a solution to a permutation, improved by exchanges of two values.
-
-        The first trial takes the permutation nearest to diag x, which is a mean of permutation
-        matrices. The others take permutations nearest to random combinations of the factor of x,
-        with growing noise.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-        trials : int, optional
-            The number of random trials, 50 by default.
-        seed : int, optional
-            The seed of the random generator.
-        max_seconds : float, optional
-            A time limit: the best answer found by then is returned.
-
-        Returns
-        -------
-        Assignment
-            The cheapest assignment of all trials.
-        """
-        limit, rng = rounding_limit(max_seconds), generator(trials, seed)
-        p = self._rounded(point_of(result, self.n**2), rng, trials=trials, limit=limit)
+    def _rounded(self, x: Point, result: Result, trials: Trials) -> Assignment:
+        p = self._near(x, trials)
         return Assignment(self.cost(p), float(result.bound), p)
 
-    def _rounded(
-        self,
-        x: Point,
-        rng: np.random.Generator,
-        *,
-        trials: int,
-        limit: TimeLimit = UNLIMITED,
-    ) -> Any:
+    def _near(self, x: Point, trials: Trials) -> Any:
+        """Return the best permutation that x shows."""
         from scipy.optimize import linear_sum_assignment
 
         n = self.n
         mean = Entries(n * n, np.arange(n * n), np.arange(n * n))(x).reshape(n, n)
         R = leading_factor(x, n)
         permutations: list[Any] = []
-        for trial in in_time(trials, limit):
+        for trial in trials:
             near = mean
             if trial > 0:
-                noise = (trial / trials) * rng.standard_normal((n, n))
-                near = (R @ rng.standard_normal(R.shape[1])).reshape(n, n) + noise
+                noise = (trial / trials.count) * trials.rng.standard_normal((n, n))
+                near = (R @ trials.rng.standard_normal(R.shape[1])).reshape(n, n) + noise
             nearest = linear_sum_assignment(-near)[1]
-            permutations.append(improve_by_exchanges(self.A, self.B, nearest, limit))
+            permutations.append(improve_by_exchanges(self.A, self.B, nearest, trials.limit))
         return min(permutations, key=self.cost)
 
 
@@ -292,3 +241,45 @@ def quadratic_assignment(
 def _weights(given: Any, name: str) -> Array:
     W = square_weights(given, name)
     return W.toarray() if sp.issparse(W) else W
+
+
+def checked_permutation(permutation: Any, n: int) -> Any:
+    """Return p as an array; raise ProblemError unless it is a permutation of n."""
+    wanted = f"permutation must hold each of 0, ..., {n - 1} once, as whole numbers"
+    p = array_of(permutation, "permutation", f"{n} whole numbers")
+    if p.shape != (n,) or p.dtype.kind not in "iu":
+        wrong = np.full(p.shape, p.dtype.kind not in "iu")
+        raise ProblemError(f"{wanted}; got {describe(permutation, wrong)}")
+    first = np.unique(p, return_index=True)[1]
+    wrong = (p < 0) | (p >= n) | ~np.isin(np.arange(n), first)
+    if wrong.any():
+        raise ProblemError(f"{wanted}; got {describe(permutation, wrong)}")
+    return p
+
+
+def improve_by_exchanges(A: Array, B: Array, p: Any, limit: TimeLimit = UNLIMITED) -> Any:
+    """Return p after greedy exchanges of two values, the largest saving first, in time."""
+    p = np.array(p)
+    rounding = 1e-12 * float(np.abs(A).sum() * np.abs(B).max(initial=0.0))
+    while not limit.is_over():
+        change = exchange_costs(A, B[np.ix_(p, p)])
+        r, s = np.unravel_index(int(np.argmin(change)), change.shape)
+        if change[r, s] >= -rounding:
+            return p
+        p[r], p[s] = p[s], p[r]
+    return p
+
+
+def exchange_costs(A: Array, D: Array) -> Array:
+    """Return the change of sum_ij A_ij D_ij when rows r and s of D, and its columns, are swapped.
+
+    All pairs r, s are computed at once.
+    """
+    P, Q = A.T @ D, A @ D.T
+    own = np.diagonal(P) + np.diagonal(Q)
+    a, d, both = np.diagonal(A), np.diagonal(D), D + D.T
+    total = P + P.T + Q + Q.T - own[:, None] - own
+    # The sums above run over all k; correct the terms k = r and k = s.
+    mixed = A * (d[:, None] + d - 2 * D)
+    total -= a[:, None] * (both - 2 * d[:, None]) + a * (both - 2 * d) + mixed + mixed.T
+    return np.asarray(total + (a[:, None] - a) * (d - d[:, None]) + (A - A.T) * (D.T - D))

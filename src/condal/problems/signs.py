@@ -11,6 +11,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import row_entries
 from condal.problems.inputs import array_of, describe
+from condal.problems.models import Trials
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 MAX_BATCH_SIGNS = 2**22  # per batch of columns, at 40 bytes per sign and per four neighbours
@@ -39,32 +40,26 @@ def signs_of(columns: Array) -> Array:
 
 
 def best_signs(
-    C: Any,
-    factor: Array,
-    *,
-    trials: int,
-    rng: np.random.Generator,
-    first: Array | None = None,
-    limit: TimeLimit = UNLIMITED,
+    C: Any, factor: Array, trials: Trials, first: Array | None = None
 ) -> tuple[float, Array]:
     """Return the largest s'C s, and s, over the signs of random combinations of factor columns.
 
-    There are `trials` candidates, each improved by flips; `first`, if given, is one of them. When
-    the time is up, the best so far is returned.
+    Each candidate is improved by flips; `first`, if given, is one of them. When the time is up, the
+    best so far is returned.
     """
     n, most, best = len(factor), -np.inf, np.ones(len(factor))
     batch = max(1, MAX_BATCH_SIGNS // max(n, C.nnz // 4))
     begin = 0
-    while begin < trials and not (begin > 0 and limit.is_over()):
+    while begin < trials.count and not (begin > 0 and trials.limit.is_over()):
         # The first candidate goes alone if time is short, so that it is flipped to the end.
-        alone = begin == 0 and limit.max_seconds is not None
-        count = min(1 if alone else batch, trials - begin)
+        alone = begin == 0 and trials.limit.max_seconds is not None
+        count = min(1 if alone else batch, trials.count - begin)
         drawn = 0 if first is None or begin > 0 else 1
         s = np.empty((n, count))
         if drawn and first is not None:
             s[:, :1] = first
-        s[:, drawn:] = factor @ rng.standard_normal((count - drawn, factor.shape[1])).T
-        s = flipped(C, signs_of(s), limit=limit)
+        s[:, drawn:] = factor @ trials.rng.standard_normal((count - drawn, factor.shape[1])).T
+        s = flipped(C, signs_of(s), limit=trials.limit)
         values = np.einsum("ij,ij->j", s, C @ s)
         top = int(np.argmax(values))
         if values[top] > most:

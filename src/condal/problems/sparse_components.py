@@ -16,9 +16,8 @@ from condal.linalg.points import Array
 from condal.maps.triangle import Triangle
 from condal.nonsmooth.norms import L1
 from condal.problem import Problem
-from condal.problems.answers import model_text, point_of
-from condal.problems.factors import leading_factor
 from condal.problems.inputs import describe, real_array
+from condal.problems.models import Model, leading_factor, point_of
 from condal.result import Result
 from condal.runtime.arguments import require_positive, require_whole
 from condal.runtime.memory import require_matrices
@@ -59,8 +58,8 @@ class Component:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class SparsePCA:
+@dataclass(frozen=True, eq=False, repr=False)
+class SparsePCA(Model):
     r"""The semidefinite relaxation of sparse PCA [1]_.
 
     .. math::
@@ -94,8 +93,6 @@ class SparsePCA:
     rho: float
     total: float
     name: str = "sparse PCA"
-
-    __repr__ = model_text
 
     @property
     def n(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,25 +11,21 @@ import numpy as np
 
 from condal.certificates.certificate import Certificate, certify
 from condal.certificates.checked import rounded_text
-from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import (
-    Drawn,
-    generator,
-    model_text,
-    point_of,
-    rounding_limit,
-    trials_of,
-)
-from condal.problems.factors import factor_of, leading_factor
+from condal.problems.answers import Drawn
 from condal.problems.graphs import adjacency
+from condal.problems.models import (
+    Answer,
+    RoundedModel,
+    Trials,
+    factor_of,
+    leading_factor,
+    unit_diagonal_program,
+)
 from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
-from condal.problems.unit_diagonal import unit_diagonal_program
 from condal.result import Result
-from condal.runtime.arguments import Seed
 from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:
@@ -81,8 +78,72 @@ class Signs(Drawn):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class SignSynchronisation:
+class Synchronisation(RoundedModel[Answer]):
+    """Maximise z*C z over signs or phases z: numbers of modulus 1, here `units`."""
+
+    C: Any
+
+    @property
+    def n(self) -> int:
+        """The number of unknowns."""
+        return int(self.C.shape[0])
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The relaxation; its domain is tr x = n."""
+        return unit_diagonal_program(
+            Linear(self.C),
+            self.n,
+            hermitian=self.C.dtype.kind == "c",
+            propose=self.propose,
+            name=self.name,
+        )
+
+    @abstractmethod
+    def _checked(self, units: Any) -> Any:
+        """Return the units as an array; raise ProblemError if they are not of this kind."""
+
+    @abstractmethod
+    def _improved(self, columns: Any) -> Any:
+        """Return units near these columns, each after steps that raise z*C z."""
+
+    def propose(self, x: Point) -> tuple[Point, Array]:
+        """Return z z* for the units of the leading eigenvector of x, and its dual."""
+        z = self._improved(leading_factor(x, 1))[:, 0]
+        return LowRank(z[:, None], np.ones(1)), self.dual(z)
+
+    def dual(self, units: Any) -> Array:
+        """Return y = Re(conj(z) * C z), which proves z z* optimal if Diag(y) - C is psd."""
+        z = self._checked(units)
+        return np.asarray((z.conj() * (self.C @ z)).real)
+
+    def value(self, units: Any) -> float:
+        """Return z*C z, the agreement with the measurements."""
+        z = self._checked(units)
+        return float(np.vdot(z, self.C @ z).real)
+
+    def certificate(self, units: Any) -> Certificate:
+        """Certify signs or phases by their own dual, without a solve.
+
+        A gap of 0 proves them optimal. Above the noise level at which the relaxation is exact, the
+        bound may be far above that of a `Result`.
+
+        Parameters
+        ----------
+        units : array_like
+            n signs +1 or -1, or n phases: complex numbers of modulus 1, or angles in radians.
+
+        Returns
+        -------
+        Certificate
+            The objective z*C z and a proved bound.
+        """
+        z = self._checked(units)
+        return certify(self, LowRank(z[:, None], np.ones(1)), self.dual(z))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SignSynchronisation(Synchronisation[Signs]):
     r"""The semidefinite relaxation of sign synchronisation [1]_.
 
     .. math::
@@ -92,7 +153,11 @@ class SignSynchronisation:
 
     with :math:`C_{ij}` a noisy measurement of :math:`s_i s_j`. It relaxes: maximise :math:`s^T C s`
     over signs :math:`s`. Its optimum bounds :math:`s^T C s`, and for low noise :math:`s s^T` is a
-    solution. `sign_synchronisation` builds the model.
+    solution.
+
+    The candidates of `round` are the signs of the leading eigenvector of x and, for 49 more trials,
+    of random combinations of the columns of its factor, each improved by single flips.
+    `sign_synchronisation` builds the model.
 
     Parameters
     ----------
@@ -110,87 +175,17 @@ class SignSynchronisation:
     C: Any = field(repr=False)
     name: str = "sign synchronisation"
 
-    __repr__ = model_text
+    most_trials = 50
 
-    @property
-    def n(self) -> int:
-        """The number of signs."""
-        return int(self.C.shape[0])
+    def _checked(self, units: Any) -> Array:
+        return checked_signs(units, self.n)
 
-    @cached_property
-    def problem(self) -> Problem:
-        """The relaxation; its domain is tr x = n."""
-        f = Linear(Symmetric(self.n, sparse=(self.C,)))
-        X = Spectrahedron(self.n, float(self.n))
-        return unit_diagonal_program(f, X, self.n, propose=self.propose, name=self.name)
+    def _improved(self, columns: Any) -> Array:
+        return flipped(self.C, signs_of(columns))
 
-    def propose(self, x: Point) -> tuple[Point, Array]:
-        """Return s s' for the signs of the leading eigenvector of x, and its dual."""
-        s = flipped(self.C, signs_of(leading_factor(x, 1)))[:, 0]
-        return LowRank(s[:, None], np.ones(1)), self.dual(s)
-
-    def dual(self, signs: Any) -> Array:
-        """Return y = s * C s, which proves s s' optimal if Diag(y) - C is psd."""
-        s = checked_signs(signs, self.n)
-        return np.asarray(s * (self.C @ s))
-
-    def value(self, signs: Any) -> float:
-        """Return s'C s: twice the difference of agreeing and disagreeing measurements."""
-        s = checked_signs(signs, self.n)
-        return float(s @ (self.C @ s))
-
-    def certificate(self, signs: Any) -> Certificate:
-        """Certify signs by their own dual, without a solve; a gap of 0 proves them optimal.
-
-        Above the noise level at which the relaxation is exact, the bound may be far above that of a
-        `Result`.
-
-        Parameters
-        ----------
-        signs : array_like
-            n numbers, each +1 or -1.
-
-        Returns
-        -------
-        Certificate
-            The objective s'C s and a proved bound.
-        """
-        s = checked_signs(signs, self.n)
-        return certify(self, LowRank(s[:, None], np.ones(1)), self.dual(s))
-
-    def round(
-        self,
-        result: Result,
-        *,
-        trials: int | None = None,
-        seed: Seed = 0,
-        max_seconds: float | None = None,
-    ) -> Signs:
-        """Round a solution to signs, each candidate improved by single flips.
-
-        Candidates are the signs of the leading eigenvector of x and of random combinations of the
-        columns of its factor.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-        trials : int, optional
-            The number of random trials, 50, or fewer for more than 2 x 10^5 signs, by default.
-        seed : int or Generator, optional
-            The seed of the random generator.
-        max_seconds : float, optional
-            A time limit: the best answer found by then is returned.
-
-        Returns
-        -------
-        Signs
-            The best signs of all trials.
-        """
-        limit, trials = rounding_limit(max_seconds), trials_of(trials, 50, self.n)
-        rng, x = generator(trials, seed), point_of(result, self.n)
+    def _rounded(self, x: Point, result: Result, trials: Trials) -> Signs:
         first = signs_of(leading_factor(x, 1))
-        best = best_signs(self.C, factor_of(x), trials=trials, rng=rng, first=first, limit=limit)[1]
+        best = best_signs(self.C, factor_of(x), trials, first)[1]
         return Signs(self.value(best), float(result.bound), best, self)
 
 

@@ -15,10 +15,9 @@ from condal.linalg.points import Array
 from condal.maps.pauli import PauliProbabilities
 from condal.nonsmooth.norms import GroupL1
 from condal.problem import Problem
-from condal.problems.answers import point_of
 from condal.problems.density_matrices import State, target_state
-from condal.problems.factors import factor_of
 from condal.problems.measured_counts import coherences, measured, nearest_image
+from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
 from condal.runtime.arguments import require_positive
 from condal.smooth.losses import LeastSquares, Poisson
@@ -30,8 +29,8 @@ ROUNDING = 1e-12  # of a fidelity
 Loss = Literal["squares", "likelihood"]
 
 
-@dataclass(frozen=True, eq=False)
-class StateTomography:
+@dataclass(frozen=True, eq=False, repr=False)
+class StateTomography(Model):
     r"""The fit of a density matrix to counts [1]_.
 
     With :math:`p = \mathcal{A} x` the probabilities of the outcomes, :math:`N` the shots of their

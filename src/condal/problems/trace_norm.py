@@ -14,8 +14,8 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Outer
 from condal.maps.products import LeftProduct
 from condal.problem import Problem
-from condal.problems.answers import model_text, rectangle_of
 from condal.problems.inputs import real_array, require_real
+from condal.problems.models import Model, point_of
 from condal.result import Result
 from condal.runtime.arguments import require_positive
 from condal.smooth.losses import LeastSquares
@@ -76,8 +76,8 @@ class Coefficients:
         return f"Coefficients({m} x {n}, rank {self.rank}, loss={self.loss:.10g})"
 
 
-@dataclass(frozen=True, eq=False)
-class TraceRegression:
+@dataclass(frozen=True, eq=False, repr=False)
+class TraceRegression(Model):
     r"""Regression over a nuclear-norm ball.
 
     .. math::
@@ -104,8 +104,6 @@ class TraceRegression:
     Y: Array = field(repr=False)
     radius: float
     name: str = "trace-norm regression"
-
-    __repr__ = model_text
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -134,7 +132,7 @@ class TraceRegression:
         Coefficients
             The coefficients and their loss.
         """
-        x = rectangle_of(result, self.shape)
+        x = point_of(result, *self.shape)
         coefficients = Coefficients(0.0, x)
         residual = coefficients.predict(self.map.a) - self.Y
         return Coefficients(0.5 * float(np.vdot(residual, residual)), x)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 
 from condal.problem import Model, Problem
-from condal.problems.row_column_effects import Effects
+from condal.problems.completed import Effects
 from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal
 from condal_lab.bench.recovery import Ratings
 

@@ -43,14 +43,14 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def known_entropy() -> Iterator[None]:
     """Let a seed that would be drawn be 0, so that tests have the same numbers in every run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("condal.runtime.entropy.urandom", bytes)
+        patch.setattr("condal.runtime.arguments.urandom", bytes)
         yield
 
 
 @pytest.fixture
 def system_entropy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw such seeds as a user's solve does."""
-    monkeypatch.setattr("condal.runtime.entropy.urandom", os.urandom)
+    monkeypatch.setattr("condal.runtime.arguments.urandom", os.urandom)
 
 
 @pytest.fixture

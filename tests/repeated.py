@@ -24,7 +24,7 @@ import condal
 from condal import eigen, problems, storage
 from condal.problem import Problem
 from condal.problems.conic import conic_model
-from condal.runtime import entropy
+from condal.runtime import arguments
 from conic_programs import cone_program, level_program, several_blocks, slack_program
 from known import planted_sdp, random_graph, torus
 from method_cases import CASES
@@ -287,5 +287,5 @@ def in_turn() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    entropy.urandom = bytes  # as in tests/conftest.py
+    arguments.urandom = bytes  # as in tests/conftest.py
     print(json.dumps(digests(sys.argv[1:] or SOLVES)))

@@ -14,8 +14,8 @@ from condal import sets as sets
 from condal import smooth as smooth
 from condal import storage as storage
 from condal import types as types
+from condal.certificates.bound import certify as certify
 from condal.certificates.certificate import Certificate as Certificate
-from condal.certificates.certificate import certify as certify
 from condal.certificates.history import History as History
 from condal.certificates.history import Row as Row
 from condal.domains import Birkhoff as Birkhoff
@@ -36,7 +36,7 @@ from condal.domains import Product as Product
 from condal.domains import Simplex as Simplex
 from condal.domains import Simplices as Simplices
 from condal.domains import Spectrahedron as Spectrahedron
-from condal.driver.pieces.checking import check_problem as check_problem
+from condal.driver.checking import check_problem as check_problem
 from condal.driver.solve import resume as resume
 from condal.driver.solve import solve as solve
 from condal.errors import CondalError as CondalError

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.certificates.certificate import Certificate, exact_text
+from condal.certificates.evaluation import EXACT_INFEASIBILITY
 from condal.certificates.history import History
-from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
 from condal.problem import Problem
-from condal.runtime.markup import pairs
-from condal.runtime.text import escape_terminal, table
+from condal.runtime.text import escape_terminal, pairs, table
 from condal.storage.reconstruction import Reconstruction
 
 if TYPE_CHECKING:
@@ -230,7 +229,7 @@ class Result:
             return [("proof", (certificate if proof is None else proof).because)]
         objective = f"{self.objective:.10g}"
         if self.bracket:
-            from condal.certificates.checked import rounded_text
+            from condal.certificates.certificate import rounded_text
 
             objective = rounded_text(self.objective, up=not self.bounded_above)
         return [

@@ -105,7 +105,9 @@ class Spectral(Domain, Protocol):
 
 def spectral_parts(X: Domain) -> tuple[Spectral, ...] | None:
     """Return (X,) if X is spectral, its parts if all of them are spectral; else None."""
-    parts = (X,) if isinstance(X, Spectral) else tuple(getattr(X, "parts", ()))
+    if isinstance(X, Spectral):
+        return (X,)
+    parts = tuple(getattr(X, "parts", ()))
     spectral = tuple(part for part in parts if isinstance(part, Spectral))
     return spectral if parts and len(spectral) == len(parts) else None
 
@@ -281,7 +283,7 @@ class Proximable(ProximableLike, Protocol):
 
 
 class Provable(Proximable, Protocol):
-    """h, as proofs see it. `sets.defaults.ProximableDefaults` derives these members from others.
+    """h, as proofs see it. `sets.defaults.ProofDefaults` derives these members from the others.
 
     No vector of doubles may lie exactly in dom h*. h* counts as finite within rounding of its
     domain, and `dual_error` bounds what a proof loses by that.

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import condal
-from condal.certificates.certificate import lower_bound
+from condal.certificates.bound import lower_bound
 from condal.driver.scaling import normalise
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg.gradients import add

@@ -11,19 +11,19 @@ import scipy.sparse as sp
 
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import (
-    contains,
     proved_lower_bound,
     proved_upper_bound,
     proves_feasible,
     proves_infeasible,
     proves_unbounded,
 )
+from condal.certificates.containment import contains
 from condal.certificates.exact import exact_residual, is_psd
-from condal.certificates.interior import interior_point
 from condal.certificates.proposals import proved_value
-from condal.certificates.residuals import residual
+from condal.certificates.row_space import residual
 from condal.conic import Block, Program, certify
 from condal.errors import ProblemError
+from condal.problems.conic.interior import interior_point
 from sparse_matrices import identity
 
 D = 2.0**-44

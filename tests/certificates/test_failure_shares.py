@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import condal
-from condal.certificates.certificate import DEFAULT_FAILURE, EvaluatedPoint
+from condal.certificates.bound import DEFAULT_FAILURE
+from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.ledger import ProofLedger, _share
 from condal.linalg import eigenvalue_bounds as proofs
 from condal_lab.experiments.stand_ins import random_graph

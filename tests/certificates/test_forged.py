@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import condal
+from condal.certificates.bound import adjoint_rounding, dual_rounding
 from condal.certificates.certificate import Certificate
 from condal.certificates.history import History
-from condal.certificates.rounding import adjoint_rounding, dual_rounding
 from condal.linalg import eigenvalue_bounds
 from condal.linalg.points import dense
 from condal.problem import problem_of

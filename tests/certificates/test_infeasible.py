@@ -7,7 +7,7 @@ import pytest
 
 import condal
 from condal.certificates.infeasibility import infeasibility_proof
-from condal.driver.pieces import guards
+from condal.driver import guards
 from known import PLANTED
 
 EVERY = {"slack": 1e-6, "failure": 1e-6, "seed": 0}

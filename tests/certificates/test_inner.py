@@ -10,8 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from condal.certificates.cones import Cone, ConicForm
-from condal.certificates.inner import inner_value, lifted
-from condal.certificates.objective import objective_above
+from condal.certificates.inner import inner_value, lifted, objective_above
 from condal.certificates.row_space import RowSpace
 from sparse_matrices import random_sparse
 

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from condal import Equal, LeastSquares, Linear, Matrix, Problem, Simplex
-from condal.certificates.certificate import Certificate, EvaluatedPoint
+from condal.certificates.certificate import Certificate
+from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 
 SENSES = pytest.mark.parametrize("sense", [1, -1])

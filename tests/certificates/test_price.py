@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.certificates.tolerance import excess, solves
+from condal.certificates.evaluation import excess, solves
 from condal.problem import problem_of
 from condal.result import Status
 

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Status
-from condal.certificates.certificate import EvaluatedPoint
+from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.ledger import ProofLedger
 from condal.linalg import eigenvalue_bounds
 

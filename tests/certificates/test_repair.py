@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.certificates.repair import FactorRepair
+from condal.driver.repair import FactorRepair
 from condal.driver.scaling import normalise
 from condal.io.formats import write_metis
 from condal.linalg.points import LowRank, dense
@@ -121,7 +121,7 @@ def test_rows_made_orthogonal_bracket_theta(tol, monkeypatch):
     """For many rows and a loose tolerance no J J' is formed."""
     model = condal.problems.theta(random_graph(400, 800, 0))
     exact = condal.solve(model, tol=1e-7)
-    monkeypatch.setattr("condal.certificates.repair.MIN_SEQUENTIAL_ROWS", 400)
+    monkeypatch.setattr("condal.driver.repair.MIN_SEQUENTIAL_ROWS", 400)
     monkeypatch.setattr(FactorRepair, "_on_surface", lambda *_: pytest.fail("J J' was formed"))
     result = condal.solve(model, condal.methods.SphereSweeps(), tol=tol)
     assert result.status is Status.SOLVED
@@ -134,7 +134,7 @@ def test_rows_made_orthogonal_bracket_theta(tol, monkeypatch):
 
 def test_rows_with_many_neighbours_move_along_the_surface(monkeypatch):
     """A hub has more neighbours than the rank has room for."""
-    monkeypatch.setattr("condal.certificates.repair.MIN_SEQUENTIAL_ROWS", 1)
+    monkeypatch.setattr("condal.driver.repair.MIN_SEQUENTIAL_ROWS", 1)
     monkeypatch.setattr(FactorRepair, "_with_zeros", lambda *_: pytest.fail("not for hubs"))
     W = random_graph(60, 90, 0).tolil()
     W[0, 1:40] = W[1:40, 0] = 1.0

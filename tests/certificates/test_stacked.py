@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from condal.certificates.cones import Cone
+from condal.certificates.containment import all_psd, unproved
 from condal.certificates.exact import is_psd
-from condal.certificates.stacked import all_psd, unproved
 
 CONES = [Cone("psd", 3), Cone("psd", 3, packed=True), Cone("psd", 3, packed=True, doubled=True)]
 

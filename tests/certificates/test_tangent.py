@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.certificates.certificate import lower_bound
+from condal.certificates.bound import lower_bound
 from condal.io.results import load, save, verify
 from condal.methods.rules import LineSearch
 from condal.storage import Sketch

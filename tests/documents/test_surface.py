@@ -22,8 +22,7 @@ from condal.io.results.rows import cell
 from condal.report.notebook import Bar
 from condal.report.pages import page
 from condal.report.section import _csv
-from condal.runtime.markup import escape_html, grid, pairs
-from condal.runtime.text import escape_controls, escape_terminal
+from condal.runtime.text import escape_controls, escape_html, escape_terminal, grid, pairs
 from condal_lab.experiments import data
 from known import torus
 

@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator
 import condal
 from condal import Status, Stopper, storage
 from condal.driver.memory import LazyChoices, Plan, estimate, in_all, make_plan, require_memory
-from condal.driver.stop import Budget
+from condal.driver.schedule import Budget
 from condal.errors import PieceError, ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice

@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 import condal
-from condal.driver.counting import counted
+from condal.driver.scaling import counted
 from condal.storage import Dense
 from condal.types import projects, spectral_parts
 from known import random_graph

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 import condal_lab
-from condal.driver.pieces.guards import guarded
+from condal.driver.guards import guarded
 from condal.errors import PieceError
 from condal.linalg.points import LowRank
 from condal.linalg.rounding import Proof

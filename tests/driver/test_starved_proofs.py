@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.certificates.certificate import EvaluatedPoint
+from condal.certificates.evaluation import EvaluatedPoint
 from condal.driver.certification import Certifier
 from condal.driver.scaling import normalise
 from condal.problem import problem_of

@@ -7,7 +7,7 @@ import pytest
 
 import condal
 from condal import Status
-from condal.driver.stop import StopReasons
+from condal.driver.run_record import StopReasons
 
 
 @pytest.mark.parametrize(

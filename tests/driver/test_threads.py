@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.driver.pieces.guards import guarded
+from condal.driver.guards import guarded
 from condal.linalg.eigen import start_vector
 from condal.linalg.triangles import svec_indices
 from known import Hidden, torus

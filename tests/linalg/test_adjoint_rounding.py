@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.certificates.rounding import adjoint_rounding
+from condal.certificates.bound import adjoint_rounding
 from condal.linalg.forms import SquareRows
 from condal.linalg.rounding import gamma
 from condal.maps import Across, Matrix, Quadratics

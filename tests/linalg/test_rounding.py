@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
-from condal.certificates.certificate import lower_bound
-from condal.driver.pieces.guards import guarded
+from condal.certificates.bound import lower_bound
+from condal.driver.guards import guarded
 from condal.errors import PieceError, ProblemError
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg.rounding import UNIT_ROUNDOFF, Errors

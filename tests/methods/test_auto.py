@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.driver.stop import StallDetector
+from condal.driver.run_record import StallDetector
 from condal.methods import cgal
 from condal.methods import choice as auto
 from condal.methods.choice import Choice, choices

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.driver.counting import counted
-from condal.driver.scaling import normalise
+from condal.driver.scaling import counted, normalise
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface import run
 from condal.methods.surface.manifold import Surface

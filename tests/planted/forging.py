@@ -12,7 +12,7 @@ from math import isfinite
 
 import numpy as np
 
-from condal.certificates.certificate import EvaluatedPoint
+from condal.certificates.evaluation import EvaluatedPoint
 from condal.linalg.points import LowRank
 from condal.linalg.rounding import Proof
 from condal.problem import Problem

@@ -11,7 +11,7 @@ import pytest
 from sklearn.cluster import KMeans as Rival
 
 import condal
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.linalg.points import LowRank
 from condal.problems import k_means
 from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd

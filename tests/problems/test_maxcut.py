@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.linalg.points import LowRank
 from condal.problems import max_cut
 from condal.storage import Dense

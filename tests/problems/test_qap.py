@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.io.formats import read_qaplib
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric

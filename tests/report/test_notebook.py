@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 import condal
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.certificates.history import History, Row
 from condal.report import notebook
 from condal.report.notebook import drawn, in_notebook
 from condal.report.progress import Progress
 from condal.report.words import bound_of
-from condal.runtime.markup import grid, pairs
+from condal.runtime.text import grid, pairs
 
 ROW = Row(7, 12044.5, 12155.8, 1e-3, 1e-6, 1e-5, 1e-2, 1.0, 0.5, 1.0, 7, 259, 0.1)
 

@@ -139,7 +139,7 @@ def test_numbers_that_do_not_agree(solved):
 @pytest.mark.parametrize("family", ["simplex", "spectrahedron", "hull", "max-cut"])
 def test_proofs_that_claim_a_little_too_much_are_seen(family, monkeypatch):
     """By a millionth of the size of the objective."""
-    certify = importlib.import_module("condal.certificates.certificate")
+    certify = importlib.import_module("condal.certificates.bound")
     true = certify.lower_bound
 
     def false(problem, *args, **options):

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from condal.driver.checkpoint import Checkpoint
-from condal.driver.checkpoint_writer import CheckpointWriter
+from condal.driver.checkpoint import Checkpoint, CheckpointWriter
 from condal.errors import FormatError
 from condal.io.checkpoint.about import described
 from condal.io.checkpoint.file import Contents

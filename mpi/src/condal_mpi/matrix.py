@@ -15,7 +15,7 @@ from condal.linalg.rounding import stable_norm
 from condal.linalg.sparse import gathered_product, gathers, index_type
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.linalg.terms import DiagonalTerm, SparseTerm, Term
-from condal.runtime.entropy import unpredictable_seed
+from condal.runtime.arguments import unpredictable_seed
 from condal_mpi.halo import with_halo
 from condal_mpi.sharded_array import ShardedArray, normals
 from condal_mpi.team import Team

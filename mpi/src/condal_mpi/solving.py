@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.history import Row
-from condal.driver.checkpoint import EVERY_SECONDS, Checkpoint
+from condal.driver.checkpoint import Checkpoint, new_checkpoint, resumed_run
 from condal.driver.run import Callback, Run
-from condal.driver.run_record import RunRecord
-from condal.driver.solve import finish, new_checkpoint, resumed_run
-from condal.driver.stop import Stop
+from condal.driver.run_record import EVERY_SECONDS, RunRecord, Stop
+from condal.driver.solve import finish
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods.cgal import CGAL

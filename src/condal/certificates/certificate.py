@@ -1,50 +1,18 @@
-r"""Certificates: what is true of an answer, recomputed from x and y alone and proved.
-
-For any y in dom h*, with :math:`v = \nabla f(x) + A'y`,
-
-.. math:: f(x) - \langle \nabla f(x), x \rangle + \min_X \langle v, \cdot \rangle - h^*(y)
-
-is a lower bound on the optimum. The domain proves a lower bound on the minimum.
-"""
+"""Records of what is proved: of an answer of condal, and of that of any other solver."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field, replace
-from functools import partial
-from math import inf, isnan, nan
-from typing import Any
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from math import inf, isfinite, isnan, nan
 
 import numpy as np
 
-from condal.certificates.measures import EXACT_DISTANCE, dimacs_errors, is_bracket
-from condal.certificates.membership import refutes, require_point, require_vector
-from condal.certificates.rounding import (
-    adjoint_rounding,
-    dual_rounding,
-    errors_of,
-    tangent_rounding,
-)
-from condal.certificates.scales import require_scales
-from condal.domains.spectral import Spectrahedron
-from condal.errors import ProblemError
-from condal.linalg.gradients import add, zeros_of
-from condal.linalg.points import Array, Point
-from condal.linalg.rounding import Proof, gamma, stable_norm, sum_roundings
-from condal.problem import JudgesItself, Model, Problem, problem_of
-from condal.runtime.arguments import finite_array
-from condal.runtime.entropy import unpredictable_seed
-from condal.runtime.markup import pairs
-from condal.sets.defaults import trusted
-from condal.types import from_user
+from condal.linalg.points import Array
+from condal.problem import Problem
+from condal.runtime.text import pairs
 
-DEFAULT_FAILURE = 1e-6
-DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose
-REFUTED = (
-    "a proof of a bound is wrong, by its stated probability of failure or because a piece of the "
-    "problem is: check the pieces with condal.check_problem, or solve with another seed"
-)
-NEGLIGIBLE_ROUNDING = 0.02  # of the slack of a proof: not worth a closer bound
+DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -137,9 +105,92 @@ class Certificate:
         return pairs("Certificate", rows)
 
 
+@dataclass(frozen=True)
+class CheckedAnswer:
+    """What is proved about a problem that some solver answered.
+
+    Attributes
+    ----------
+    status : str
+        The status that the solver gave; for a file that states none, what is proved of it:
+        "bounded", "infeasible", "unbounded" or "unknown".
+    proved : bool
+        Whether the data prove the status; for an optimum, whether they prove a bound.
+    objective : float
+        The objective of the solver's point; nan without a point.
+    bound : float
+        A proved bound on the optimum: from below for a minimisation, from above for a
+        maximisation; infinite if none is proved.
+    infeasibility : float
+        The largest violation of a constraint by the point.
+    verdict : str
+        The verdict in words. Its first line states every assumption.
+    price : float
+        What the infeasibility is worth at the prices of the dual, over max(1, \\|objective\\|);
+        nan if it is unknown.
+    attained : float
+        An objective that a feasible point near the solver's is proved to have; nan if none is.
+    missing : tuple of str
+        What a proof lacks, such as a dual or a bound on the trace.
+    """
+
+    status: str
+    proved: bool
+    objective: float
+    bound: float
+    infeasibility: float
+    verdict: str
+    price: float = nan
+    attained: float = nan
+    missing: tuple[str, ...] = ()
+
+    @property
+    def gap(self) -> float:
+        r""":math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`."""
+        if not isfinite(self.bound):
+            return inf
+        return abs(self.bound - self.objective) / max(1.0, abs(self.objective))
+
+    def excess(self, tol: float) -> str:
+        """Return what is not within tol: the gap, the infeasibility or its price; "" if all are.
+
+        Parameters
+        ----------
+        tol : float
+            The tolerance.
+
+        Returns
+        -------
+        str
+            The first of them that is not, in words, or what is missing to measure them.
+        """
+        if isnan(self.objective):
+            return "there is no point to measure a gap of"
+        if not isfinite(self.bound):
+            return "no bound is proved"
+        measures = {"a gap": self.gap, "an infeasibility": self.infeasibility}
+        if not isnan(self.price):
+            measures["a price of infeasibility"] = self.price
+        for name, value in measures.items():
+            if not value <= tol:
+                return f"{name} of {value:.3g} is not within tol {tol:g}"
+        return ""
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
 def exact_text(bound: float) -> str:
     """Return a bound with all its digits: fewer, if rounded to the wrong side, are not proved."""
     return repr(float(bound))
+
+
+def rounded_text(value: float, *, up: bool) -> str:
+    """Return a proved bound with 10 digits, rounded to the safe side: up or down."""
+    if not isfinite(value):
+        return str(value)
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return f"{float(Context(prec=DIGITS, rounding=rounding).plus(Decimal(value))):.{DIGITS}g}"
 
 
 def relative_gap(objective: float, bound: float) -> float:
@@ -160,232 +211,3 @@ def relative_price(problem: Problem, Ax: Array, y: Array, objective: float) -> f
 def allowed_gap(problem: Problem, objective: float, tol: float) -> float:
     """tol * `Problem.gap_unit`: the absolute gap that a relative tolerance allows."""
     return tol * problem.gap_unit(objective)
-
-
-@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
-def certify(
-    model: Problem | Model,
-    x: Any,
-    y: Array,
-    *,
-    tangent: Array | None = None,
-    slack: float | None = None,
-    failure: float = DEFAULT_FAILURE,
-    seed: int | None = None,
-) -> Certificate:
-    r"""Certify the point x, with the bound of the dual y.
-
-    With :math:`f(x) = \varphi(Mx)`, the bound is
-
-    .. math::
-
-        \varphi(u) - \langle \varphi'(u), u \rangle
-        + \min_{x \in X} \langle M'\varphi'(u) + A'y, x \rangle - h^*(y),
-
-    as the convex function :math:`\varphi` lies above its tangent at any u.
-
-    Parameters
-    ----------
-    model : Problem or Model
-        The problem that x and y belong to.
-    x : array, LowRank, Outer or tuple
-        A point of X.
-    y : array
-        The multipliers of the constraints.
-    tangent : array, optional
-        The point u; Mx by default. A `Result` whose x was made from a sketch has one.
-    slack : float, optional
-        How much the proof may lose against the exact minimum; 1e-8 of the objective by default.
-    failure : float
-        The probability of error that a probabilistic proof is allowed.
-    seed : int, optional
-        The seed of such a proof. By default it is drawn from the system's entropy, so whoever chose
-        y cannot have known it.
-
-    Returns
-    -------
-    Certificate
-
-    Raises
-    ------
-    ProblemError
-        If y or the tangent do not fit the problem, or its numbers are too large or too small.
-
-    Examples
-    --------
-    >>> import numpy as np, condal
-    >>> cycle = np.roll(np.eye(5), 1, axis=0)
-    >>> model = condal.problems.max_cut(cycle + cycle.T)
-    >>> result = condal.solve(model)
-    >>> condal.certify(model, result.x, result.y).gap < 1e-3
-    True
-    """
-    problem = problem_of(model)
-    require_scales(problem)
-    seed = unpredictable_seed() if seed is None else seed
-    y = finite_array(y, "y", ndim=1)
-    if y.size != problem.A.size:
-        raise ProblemError(
-            f"y must have a number for each of the {problem.A.size} constraints; got {y.size}"
-        )
-    if tangent is not None:
-        tangent = require_tangent(problem, tangent)
-    seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
-    slack = allowed_gap(problem, seen.objective, DEFAULT_SLACK) if slack is None else slack
-    certificate = certificate_of(
-        problem, seen, y, tangent=tangent, slack=slack, failure=failure, seed=seed
-    )
-    if isinstance(model, JudgesItself):
-        proved: Certificate = model.certified_pair(x, y, certificate)
-        return proved
-    return certificate
-
-
-def require_tangent(problem: Problem, tangent: Any) -> Array:
-    """Return u, where the tangent of phi is taken; ProblemError unless phi has one there."""
-    f, u = problem.f, finite_array(tangent, "tangent", ndim=1)
-    if u.size != f.M.size:
-        raise ProblemError(
-            f"tangent must have a number for each of the {f.M.size} of Mx; got {u.size}"
-        )
-    with np.errstate(all="ignore"):
-        if not (np.isfinite(f.value(u)) and np.isfinite(f.gradient(u)).all()):
-            raise ProblemError("the objective has no tangent there: it must be finite; give None")
-    return u
-
-
-def certificate_of(
-    problem: Problem,
-    seen: EvaluatedPoint,
-    y: Array,
-    *,
-    tangent: Array | None = None,
-    slack: float,
-    failure: float,
-    seed: int,
-    enough: float = inf,
-) -> Certificate:
-    """Certify a point whose images are known. A bound of `enough`, as of a minimisation, is not
-    improved."""
-    return certificate_and_proof(
-        problem,
-        seen,
-        y,
-        tangent=tangent,
-        slack=slack,
-        failure=failure,
-        seed=seed,
-        enough=enough,
-    )[0]
-
-
-def certificate_and_proof(
-    problem: Problem,
-    seen: EvaluatedPoint,
-    y: Array,
-    *,
-    tangent: Array | None,
-    slack: float,
-    failure: float,
-    seed: int,
-    enough: float,
-) -> tuple[Certificate, Proof]:
-    """Return a certificate, and the proof of the minimum over X behind it."""
-    lower, proof = lower_bound(
-        problem,
-        seen.Mx if tangent is None else tangent,
-        y,
-        slack=slack,
-        failure=failure,
-        seed=seed,
-        enough=enough,
-    )
-    return certificate_by(problem, seen, y, lower, proof), proof
-
-
-def certificate_by(
-    problem: Problem, seen: EvaluatedPoint, y: Array, lower: float, proof: Proof
-) -> Certificate:
-    """Return the certificate of a point by a lower bound that y and the proof prove.
-
-    Without a bound, and with a warning, if the point itself shows that the proof is wrong.
-    """
-    if refutes(problem, seen, y, lower):
-        how = f"void: the point has the objective {exact_text(seen.objective)}, and {proof.how} "
-        how += f"gave the bound {exact_text(problem.sense * lower)}, which excludes it"
-        warnings.warn(f"{REFUTED}; {how}", RuntimeWarning, stacklevel=2)
-        lower, proof = -inf, Proof(-inf, how)
-    certificate = Certificate(
-        objective=seen.objective,
-        bound=float(problem.sense * lower),
-        infeasibility=seen.infeasibility,
-        price=relative_price(problem, seen.Ax, y, seen.objective),
-        distance_to_X=seen.distance_to_X,
-        inside=seen.distance_to_X <= EXACT_DISTANCE * problem.X.max_norm,
-        how=proof.how,
-        failure=proof.failure,
-        dimacs=dimacs_errors(problem, seen, y, lower, proof),
-    )
-    return replace(certificate, bracket=is_bracket(problem, seen, certificate))
-
-
-@dataclass(frozen=True, eq=False)
-class EvaluatedPoint:
-    """The images of a point, and its objective, infeasibility and distance from X."""
-
-    Mx: Array
-    Ax: Array
-    objective: float
-    infeasibility: float
-    distance_to_X: float
-
-    @classmethod
-    def of(cls, problem: Problem, x: Point) -> EvaluatedPoint:
-        """Evaluate x, which must be a point of the space of X; each image is computed once."""
-        require_point(problem.X, x)
-        Mx, Ax = problem.f.M(x), problem.A(x)
-        return cls(
-            Mx,
-            Ax,
-            problem.sense * (problem.f.value(Mx) + problem.h.value(Ax)) + 0.0,  # 0 for -0
-            problem.h.distance(Ax) / problem.infeasibility_unit,
-            problem.X.distance(x),
-        )
-
-
-def lower_bound(
-    problem: Problem,
-    u: Array,
-    y: Array,
-    *,
-    slack: float,
-    failure: float,
-    seed: int,
-    enough: float = inf,
-) -> tuple[float, Proof]:
-    """Prove a lower bound on the minimum of f + h(A.) over X by the dual y and the tangent of f at
-    u; return the bound and the proof."""
-    f, h = problem.f, problem.h
-    require_vector(y, zeros_of(problem.A), "y")
-    require_vector(u, zeros_of(f.M), "tangent")
-    w = h.dual_point(y)
-    g = f.gradient(u)
-    v = add(f.M.adjoint(g), problem.A.adjoint(w))
-    value, slope, support = f.value(u), float(g @ u), h.conjugate(w)
-    prove, diagonal = problem.X.bound, problem.fixed_diagonal
-    if diagonal is not None and type(problem.X) is Spectrahedron:
-        prove = partial(problem.X.bound, diagonal=diagonal)
-    left = enough - (value - slope - support)
-    proof = prove(v, slack=slack, failure=failure, seed=seed, enough=left)
-    sizes = abs(value) + float(np.abs(g) @ np.abs(u)) + abs(proof.value) + h.conjugate_abs_sum(w)
-    rounding = gamma(sum_roundings(u) + sum_roundings(w) + 8) * sizes
-    negligible = NEGLIGIBLE_ROUNDING * slack / (problem.X.max_norm or 1.0)  # X may be {0}
-    adjoints = adjoint_rounding(f.M, g, negligible), adjoint_rounding(problem.A, w, negligible)
-    rounding += problem.X.max_norm * sum(adjoints)
-    rounding += problem.X.max_norm * dual_rounding(problem.A, h.dual_error(w))
-    off = errors_of(f, u, value, g)
-    rounding += tangent_rounding(f.M, off, stable_norm(u), problem.X.max_norm)
-    trusting = " and ".join(filter(None, (off.trusting, trusted(h))))
-    if trusting:
-        proof = replace(proof, how=f"{proof.how}, trusting {trusting}")
-    return value - slope + proof.value - support - rounding, proof

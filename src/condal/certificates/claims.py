@@ -9,21 +9,24 @@ from math import inf, isfinite, isnan
 
 import numpy as np
 
+from condal.certificates.bound import DEFAULT_FAILURE, DEFAULT_SLACK, certificate_and_proof
 from condal.certificates.certificate import (
-    DEFAULT_FAILURE,
-    DEFAULT_SLACK,
     Certificate,
-    EvaluatedPoint,
     allowed_gap,
-    certificate_of,
     relative,
     relative_price,
+    rounded_text,
 )
-from condal.certificates.checked import rounded_text
+from condal.certificates.evaluation import (
+    EXACT_DISTANCE,
+    EvaluatedPoint,
+    dimacs_errors,
+    excess,
+    is_bracket,
+    is_member,
+    price_of_distance,
+)
 from condal.certificates.infeasibility import infeasibility_proof
-from condal.certificates.measures import EXACT_DISTANCE, dimacs_errors, is_bracket
-from condal.certificates.membership import is_member, price_of_distance
-from condal.certificates.tolerance import excess
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof, stable_norm
 from condal.problem import Problem
@@ -106,7 +109,9 @@ class Trial:
     def claims(self, tol: float | None) -> Iterator[Claim]:
         """Yield all claims of the result; also that it is solved to tol, if tol is given."""
         yield self._member()
-        yield self._objective()
+        yield _number(
+            "objective", self.claimed.objective, self.seen.objective, self.room, digits=10
+        )
         yield self._infeasibility()
         if not isnan(self.claimed.price):
             yield self._price()
@@ -142,19 +147,11 @@ class Trial:
             return Claim("point", True, text)
         return Claim.false("point", f"it is {distance:.3g} from X, and {claimed:.3g} is claimed")
 
-    def _objective(self) -> Claim:
-        objective, claimed = self.seen.objective, self.claimed.objective
-        if abs(objective - claimed) <= self.room:
-            return Claim("objective", True, f"{objective:.10g}, as claimed")
-        return Claim.false("objective", _apart(claimed, objective))
-
     def _infeasibility(self) -> Claim:
         actual, claimed = self.seen.infeasibility, self.claimed.infeasibility
         image = self.problem.A.norm * self.problem.X.max_norm / self.problem.infeasibility_unit
         room = CLAIM_ROUNDING + MEASURE_ROUNDING * abs(actual) + SUM_ROUNDING * _finite(image)
-        if actual == claimed or abs(actual - claimed) <= room:
-            return Claim("infeasibility", True, f"{actual:.3g}, as claimed")
-        return Claim.false("infeasibility", _apart(claimed, actual))
+        return _number("infeasibility", claimed, actual, room)
 
     def _price(self) -> Claim:
         """The price of the infeasibility that is claimed, at the y that is given."""
@@ -163,9 +160,7 @@ class Trial:
         sizes = stable_norm(y) * problem.A.norm * problem.X.max_norm  # Ax is rounded, too
         room = CLAIM_ROUNDING + MEASURE_ROUNDING * actual
         room += relative(SUM_ROUNDING * _finite(sizes), seen.objective)
-        if actual == claimed or abs(actual - claimed) <= room:
-            return Claim("price", True, f"{actual:.3g}, as claimed")
-        return Claim.false("price", _apart(claimed, actual))
+        return _number("price", claimed, actual, room)
 
     def _better(self, proved: Certificate, tol: float) -> Certificate:
         """Return a certificate within tol, if y proves one; else the one that is proved."""
@@ -186,7 +181,7 @@ class Trial:
         failure = 0.0  # of the best of several proofs: the sum of theirs
         steps = zip(PROOF_STEPS, LEAST_SLACKS, (aim, inf), strict=True)
         for i, (step, least, enough) in enumerate(steps):
-            proved = certificate_of(
+            proved, _ = certificate_and_proof(
                 self.problem,
                 self.seen,
                 self.result.y,
@@ -214,7 +209,8 @@ class Trial:
             best = f"no more than {self._shown(proved.bound)}" if proved.certified else "nothing"
             by = f", off by {short:.3g}" if isfinite(short) else ""
             text = f"{self.claimed.bound:.10g} is claimed, y proves {best}{by}"
-            if self._is_beyond(proved):
+            beyond = self.sense * (self.claimed.bound - self.seen.objective) > self.room
+            if beyond and self._bracketed(proved):
                 better = f"x is feasible up to rounding, of objective {self.seen.objective:.10g}"
                 return Claim.false("bound", f"{text}; {better}")
             return Claim("bound", False, text)
@@ -229,11 +225,6 @@ class Trial:
             return Claim("bound", True, text, assumptions_of(proved), instead)
         text = f"{self._shown(weaker)}, proved by {proved.because}"
         return Claim("bound", True, text, assumptions_of(proved))
-
-    def _is_beyond(self, proved: Certificate) -> bool:
-        """Return whether x is feasible and its objective better than the claimed bound allows."""
-        excess = self.sense * (self.claimed.bound - self.seen.objective)
-        return self._bracketed(proved) and excess > self.room
 
     def _shown(self, bound: float) -> str:
         return rounded_text(bound, up=self.problem.maximise)
@@ -323,8 +314,13 @@ def _share(claimed: float) -> float:
     return (claimed if 0 < claimed < DEFAULT_FAILURE else DEFAULT_FAILURE) / len(PROOF_STEPS)
 
 
-def _apart(claimed: float, actual: float) -> str:
-    return f"{claimed:.10g} is claimed, it is {actual:.10g}: off by {abs(actual - claimed):.3g}"
+def _number(name: str, claimed: float, actual: float, room: float, *, digits: int = 3) -> Claim:
+    """Claim a number, which holds within some room."""
+    off = abs(actual - claimed)
+    if actual == claimed or off <= room:
+        return Claim(name, True, f"{actual:.{digits}g}, as claimed")
+    text = f"{claimed:.10g} is claimed, it is {actual:.10g}: off by {off:.3g}"
+    return Claim.false(name, text)
 
 
 def _finite(value: float) -> float:

@@ -19,31 +19,30 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.cones import Cone, ConicForm
+from condal.certificates.containment import MAX_SIDE, contains, smallest_eigenvalue, unproved
 from condal.certificates.exact import (
     exact_residual,
     exact_rows,
-    in_second_order,
-    is_psd,
     row_fractions,
     shortest_solution,
 )
-from condal.certificates.objective import objective_above
-from condal.certificates.residuals import column_norms, dot, powers_of_two, residual
-from condal.certificates.row_space import TINY
-from condal.certificates.stacked import unproved
-from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
+from condal.certificates.inner import objective_above
+from condal.certificates.row_space import (
+    ROUND_UP,
+    TINY,
+    column_norms,
+    dot,
+    powers_of_two,
+    residual,
+)
+from condal.linalg.factorisations import sparse_factorisation
 from condal.linalg.points import Array
-from condal.linalg.reductions import has_outlier, without_outlier
 from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric
 
-MAX_SIDE = 2000  # of a Gram matrix or a psd block: proofs here use dense factorisations
-MAX_EXACT_SIDE = 24  # of a psd matrix that is factorised in fractions
-MAX_EXACT_LENGTH = 4_000  # of a second-order vector that is squared in fractions
 MAX_EXACT_ROWS, MAX_EXACT_ENTRIES = 40, 1_000  # of a system that is solved in fractions
 MAX_MEAN_ENTRIES = 20  # per row of a larger Gram matrix, which is factorised as a sparse one
 SPARSE_SHIFTS = (1e-1, 1e-3, 1e-6)  # tried as its smallest eigenvalue
-ROUND_UP = 1 + 4e-15
 DATA_ROUNDING = 2.0**-50  # of each entry of c and b, relative
 
 
@@ -126,51 +125,6 @@ def _dual_distance(form: ConicForm, y: Array) -> float:
         if cone.kind != "free" and not contains(cone, z[place], error[place]):
             return inf
     return off
-
-
-def contains(cone: Cone, v: Array, error: Array) -> bool:
-    """Whether every vector within `error` of v, coordinate by coordinate, is in the cone."""
-    if cone.kind == "free":
-        return True
-    if cone.kind == "orthant":
-        return bool(np.all(v >= error))
-    if cone.kind == "second-order":
-        if v[0] - error[0] >= (norm_above(v[1:]) + norm_above(error[1:])) * ROUND_UP + TINY:
-            return True
-        return not error.any() and v.size <= MAX_EXACT_LENGTH and in_second_order(v)
-    some = np.flatnonzero(np.abs(cone.matrix(v)).any(axis=1) | cone.matrix(error).any(axis=1))
-    if not some.size:
-        return True
-    full = cone.matrix(v)[np.ix_(some, some)]
-    off = norm_above(error) * cone.stretch * ROUND_UP
-    # Halving may round each entry.
-    rounding = 4 * np.finfo(float).eps * norm_above(full.ravel()) + TINY * some.size
-    if smallest_eigenvalue(full) >= off + rounding:
-        return True
-    return off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v) and is_psd(full)
-
-
-def smallest_eigenvalue(full: Array) -> float:
-    """Return a proved lower bound on the smallest eigenvalue; -inf if it is not positive."""
-    if len(full) > MAX_SIDE or not np.isfinite(full).all():
-        return -inf
-    scale = float(np.abs(full).max())
-    if scale == 0.0:
-        return 0.0
-    power = 2.0 ** np.floor(np.log2(scale))  # an exact scaling: no square under- or overflows
-    full, loss = full / power, 0.0
-    values = np.asarray(np.linalg.eigvalsh(full), dtype=np.float64)
-    if has_outlier(values):
-        full, loss = without_outlier(full)
-        values = np.asarray(np.linalg.eigvalsh(full), dtype=np.float64)
-    estimate = float(values[0])
-    if not estimate > loss:
-        return -inf
-    for share in (0.5, 0.1):
-        proof = dense_cholesky(Symmetric(len(full), dense=full), loss + share * (estimate - loss))
-        if proof is not None and proof.value > loss:
-            return (proof.value - loss) * power * (1 - 1e-15)
-    return -inf
 
 
 # ---- primal side -----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condal.linalg.points import Array
-from condal.runtime.markup import grid
+from condal.runtime.text import grid
 
 ROWS_SHOWN = 5  # at each end of a history, in a notebook
 ESTIMATED = ("bound", "gap")  # columns of a history: estimates, marked by ~ where they are shown

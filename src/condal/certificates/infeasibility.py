@@ -11,8 +11,8 @@ from math import inf
 
 import numpy as np
 
-from condal.certificates.membership import require_vector
-from condal.certificates.rounding import adjoint_rounding, dual_rounding
+from condal.certificates.bound import adjoint_rounding, dual_rounding
+from condal.certificates.evaluation import require_vector
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof, gamma, norm_above, sum_roundings

@@ -17,17 +17,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from condal.certificates.certificate import (
+from condal.certificates.bound import (
     DEFAULT_FAILURE,
-    Certificate,
-    EvaluatedPoint,
-    allowed_gap,
     certificate_and_proof,
     certificate_by,
     lower_bound,
 )
-from condal.certificates.membership import require_real
-from condal.certificates.tolerance import solves
+from condal.certificates.certificate import Certificate, allowed_gap
+from condal.certificates.evaluation import EvaluatedPoint, require_real, solves
 from condal.errors import FormatError, ProblemError
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point
@@ -168,13 +165,8 @@ class ProofLedger:
         assert point.x is not None
         assert other.x is not None
         problem, known, proved = self.problem, point.certificate, other.certificate
-        seen = EvaluatedPoint(
-            problem.f.M(point.x),
-            problem.A(point.x),
-            known.objective,
-            known.infeasibility,
-            known.distance_to_X,
-        )
+        measures = known.objective, known.infeasibility, known.distance_to_X
+        seen = EvaluatedPoint(problem.f.M(point.x), problem.A(point.x), *measures)
         proof = Proof(other.minimum, proved.how, proved.failure)
         return replace(
             other,
@@ -219,16 +211,14 @@ class ProofLedger:
 
     def separate(self, d: Array, slack: float) -> bool:
         """Return whether d is proved to separate A(X) from K."""
-        number = self._next_number()
         with self.deadline.on():
-            self.separation = self._separation(d, slack, number)
+            self.separation = self._separation(d, slack, self._next_number())
         return self.separation is not None
 
     def lower(self, normalised: Problem, Mx: Array, w: Array, slack: float) -> float:
         """Prove a lower bound on the optimum of the normalised problem, from the dual w."""
-        number = self._next_number()
-        failure, seed = _share(number), self._seed(number)
-        lower, _ = lower_bound(normalised, Mx, w, slack=slack, failure=failure, seed=seed)
+        options = self._options(self._next_number())
+        lower, _ = lower_bound(normalised, Mx, w, slack=slack, **options)
         self.in_time = not is_cancelled()
         return lower
 
@@ -256,24 +246,16 @@ class ProofLedger:
         self, seen: EvaluatedPoint, y: Array, proof: ProofKey, tangent: Array | None
     ) -> tuple[Certificate, Proof]:
         gap, enough, number = proof
+        options = {"slack": GAP_SLACK * gap, "enough": enough, **self._options(number)}
         certificate, proved = certificate_and_proof(
-            self.problem,
-            seen,
-            y,
-            tangent=tangent,
-            slack=GAP_SLACK * gap,
-            failure=_share(number),
-            seed=self._seed(number),
-            enough=enough,
+            self.problem, seen, y, tangent=tangent, **options
         )
         return _as_chosen(certificate), proved
 
     def _separation(self, d: Array, slack: float, number: int) -> Separation | None:
         from condal.certificates.infeasibility import Separation, infeasibility_proof
 
-        proof = infeasibility_proof(
-            self.problem, d, slack=slack, failure=_share(number), seed=self._seed(number)
-        )
+        proof = infeasibility_proof(self.problem, d, slack=slack, **self._options(number))
         return None if proof is None else Separation(d, _as_chosen(proof), slack, number)
 
     def _claimed_number(self, number: Any, *about: Array) -> int:
@@ -293,8 +275,10 @@ class ProofLedger:
         self.count += 1
         return self.count
 
-    def _seed(self, number: int) -> int:
-        return self.seed + self.seed_offset + SEED_STRIDE * number
+    def _options(self, number: int) -> dict[str, Any]:
+        """Return the share of the failure probability, and the seed, of a proof."""
+        seed = self.seed + self.seed_offset + SEED_STRIDE * number
+        return {"failure": _share(number), "seed": seed}
 
 
 def _share(number: int) -> float:

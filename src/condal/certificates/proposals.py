@@ -18,7 +18,7 @@ from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import proved_upper_bound
 from condal.certificates.faces import exact_value
 from condal.certificates.inner import inner_value
-from condal.certificates.residuals import residual
+from condal.certificates.row_space import residual
 from condal.linalg.points import Array
 from condal.linalg.rounding import stable_norm
 from condal.linalg.sparse import diagonal_matrix

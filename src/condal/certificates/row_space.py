@@ -1,4 +1,4 @@
-r"""The rows of a system: how short a solution u of Au = r is, for any r.
+r"""The rows of a system: residuals and their rounding, and how short a solution of Au = r is.
 
 If s is the least singular value of the rows, some u has :math:`|u| \le |r| / s`. It depends on A
 alone, so it is proved once for all right-hand sides.
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf
 
+from condal.certificates.exact import rounded_residual
 from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import UNIT_ROUNDOFF, norm_above, row_norms
@@ -32,6 +33,8 @@ WIDE = np.longdouble
 WIDE_UNIT = float(np.finfo(WIDE).eps)
 TINY = float(np.finfo(np.float64).tiny)  # what underflow may lose
 DENSE = 0.1  # share of nonzeros above which products are dense
+MAX_SMALL_TERMS = 20_000  # of a system whose residual is rounded only once throughout
+MAX_EXACT_TERMS = 200_000  # products that are added up without rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,3 +229,54 @@ def _cholesky(gram: Array) -> Array | None:
     ridged[np.diag_indices(len(gram))] += RIDGE
     factor, failed = dpotrf(ridged.T, lower=1, clean=0)
     return None if failed else np.asarray(factor)
+
+
+def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
+    """Return t - M v rounded to doubles, and a bound on its error, entry by entry.
+
+    The entries of a small system, and the entries of a larger one that may be 0, are rounded once:
+    their signs are exact, and an entry that is a double has no error.
+    """
+    M = sp.csr_array(M)
+    wide = sp.csr_array((M.data.astype(WIDE), M.indices, M.indptr), M.shape)
+    residual = t.astype(WIDE) - wide @ v.astype(WIDE)
+    lengths = np.diff(M.indptr) + 1
+    with np.errstate(over="ignore"):  # an infinite error proves nothing
+        r = residual.astype(np.float64)
+        terms = np.abs(t) + abs(M) @ np.abs(v)
+    error = 1.01 * (lengths + 1) * WIDE_UNIT * terms + TINY
+    unclear = np.abs(residual) <= 4 * error
+    error += np.spacing(np.abs(r))
+    if lengths.sum() <= MAX_SMALL_TERMS:
+        unclear[:] = True
+    products = np.bincount(
+        np.repeat(np.arange(r.size), lengths - 1), (M.data != 0) & (v[M.indices] != 0), r.size
+    )
+    r, error = np.where(products == 0, t, r), np.where(products == 0, 0.0, error)
+    unclear = np.flatnonzero(unclear & (products > 0))
+    if lengths[unclear].sum() <= MAX_EXACT_TERMS:
+        r[unclear], error[unclear] = rounded_residual((M, v), t, unclear)
+    return r, error
+
+
+def dot(a: Array, v: Array) -> tuple[float, float]:
+    """Return <a, v> and a bound on its error."""
+    value = float(a.astype(WIDE) @ v.astype(WIDE))
+    terms = float(np.abs(a) @ np.abs(v))
+    return value, 1.01 * (a.size + 2) * WIDE_UNIT * terms + float(np.spacing(abs(value))) + TINY
+
+
+def column_norms(A: Any) -> Array:
+    """Return the norm of each column, rounded up; no square under- or overflows."""
+    if not A.shape[0]:
+        return np.zeros(A.shape[1])
+    # The inverse of a normal number is finite.
+    largest = np.maximum(powers_of_two(abs(A).max(axis=0).toarray().ravel()), TINY)
+    scaled = sp.csr_array(A * (1.0 / largest)[None, :])
+    squares = np.asarray(scaled.multiply(scaled).sum(axis=0)).ravel()
+    return np.asarray(np.sqrt(squares) * largest * (1 + 1e-12))
+
+
+def powers_of_two(v: Array) -> Array:
+    """Return the largest power of 2 not above each number, 1 for 0."""
+    return np.where(v > 0, 2.0 ** np.floor(np.log2(np.where(v > 0, v, 1.0))), 1.0)

@@ -9,23 +9,16 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from condal.certificates.certificate import (
-    Certificate,
-    EvaluatedPoint,
-    allowed_gap,
-    require_tangent,
-)
-from condal.certificates.checked import rounded_text
+from condal.certificates.bound import require_scales, require_tangent
+from condal.certificates.certificate import Certificate, allowed_gap, rounded_text
 from condal.certificates.claims import Claim, Trial, separated
-from condal.certificates.membership import require_vector
-from condal.certificates.scales import require_scales
+from condal.certificates.evaluation import EvaluatedPoint, require_vector
 from condal.errors import CondalError, ProblemError
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Status
-from condal.runtime.arguments import require_positive
-from condal.runtime.entropy import unpredictable_seed
+from condal.runtime.arguments import require_positive, unpredictable_seed
 from condal.types import from_user
 
 OWN_DATA_ROOM = 0.1  # of tol: another machine rounds the multipliers otherwise

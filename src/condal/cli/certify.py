@@ -13,7 +13,7 @@ from condal.cli.command import ApplicationCommand
 from condal.cli.finding import Finding
 from condal.cli.group import Name
 from condal.cli.verify_folder import verify_folder
-from condal.driver.stop import Stop
+from condal.driver.run_record import Stop
 from condal.runtime.meter import Cancelled, Deadline
 from condal.runtime.time_limit import TimeLimit
 

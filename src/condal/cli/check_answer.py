@@ -7,9 +7,9 @@ from math import inf, isfinite, isnan, nan
 from pathlib import Path
 from typing import Any
 
-from condal.certificates.certificate import Certificate, EvaluatedPoint
-from condal.certificates.checked import CheckedAnswer, rounded_text
+from condal.certificates.certificate import Certificate, CheckedAnswer, rounded_text
 from condal.certificates.claims import Claim
+from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.history import History
 from condal.certificates.verification import MISFITS, Verdict, verify
 from condal.cli.application import Lines

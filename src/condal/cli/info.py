@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from condal.cli.memory import describe
 from condal.cli.text import number
 from condal.driver.memory import in_all, make_plan
-from condal.driver.stop import Stop
+from condal.driver.run_record import Stop
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_graph
 from condal.io.formats.signatures import is_shard_folder

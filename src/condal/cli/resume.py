@@ -14,7 +14,7 @@ from condal.cli.applications import APPLICATIONS
 from condal.cli.options import options_to_save, restore_options
 from condal.cli.session import Outputs, Session, output_options
 from condal.driver.checkpoint import Checkpoint
-from condal.driver.stop import Stop
+from condal.driver.run_record import Stop
 from condal.errors import FormatError
 from condal.result import Result
 from condal.runtime.time_limit import TimeLimit

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from condal.cli import memory
-from condal.driver.stop import Stop
+from condal.driver.run_record import Stop
 from condal.methods import registry
 from condal.runtime.memory import bytes_of
 from condal.types import Method

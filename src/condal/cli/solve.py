@@ -15,7 +15,7 @@ from condal.cli.group import Name
 from condal.cli.session import Outputs, Session, output_options
 from condal.cli.settings import PARAMETERS, check_settings, method_in, settings_of
 from condal.driver.memory import Plan, make_plan
-from condal.driver.stop import Stop
+from condal.driver.run_record import Stop
 from condal.methods import registry
 from condal.result import Result
 from condal.runtime.time_limit import TimeLimit

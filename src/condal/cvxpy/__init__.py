@@ -21,7 +21,7 @@ if tuple(int(number) for number in _version.split(".")[:2]) < OLDEST_CVXPY:
         "pip install --upgrade 'cvxpy>=1.9', with NumPy 2"
     )
 
-from condal.certificates.checked import CheckedAnswer  # noqa: E402 - after the check of CVXPY
+from condal.certificates.certificate import CheckedAnswer  # noqa: E402 - after the check of CVXPY
 from condal.cvxpy.check import certify  # noqa: E402 - it imports CVXPY
 from condal.cvxpy.solver import CONDAL, register  # noqa: E402 - it imports CVXPY
 

@@ -12,14 +12,14 @@ from cvxpy import settings
 from cvxpy.reductions.cvx_attr2constr import lower_value
 from scipy.sparse.linalg import lsqr
 
-from condal.certificates.checked import CheckedAnswer, rounded_text
-from condal.certificates.interior import completed
+from condal.certificates.certificate import CheckedAnswer, rounded_text
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.judgement import BEYOND_TRACE
 from condal.cvxpy.solver import CONDAL, cone_program
 from condal.cvxpy.svec import svec
 from condal.errors import ProblemError
 from condal.linalg.points import Array
+from condal.problems.conic.interior import completed
 
 CONTRADICTION = "the proofs of the two bounds contradict each other"
 FALSE_TRACE = "a feasible point is better than every point within the given trace bound"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.residuals import dot
+from condal.certificates.row_space import dot
 from condal.cvxpy.elimination import Elimination, drop_rounding
 from condal.cvxpy.structure import Structure, root_of
 from condal.cvxpy.svec import Layout

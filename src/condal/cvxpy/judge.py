@@ -21,7 +21,6 @@ import scipy.sparse as sp
 
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.inner import inner_value, lifted, nearby_value
-from condal.certificates.interior import interior_point, proved_ray
 from condal.certificates.proposals import proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.judgement import BEYOND_TRACE, Judgement, Violations, worded
@@ -29,6 +28,7 @@ from condal.cvxpy.svec import Layout
 from condal.linalg.points import Array
 from condal.linalg.rounding import stable_norm
 from condal.problem import gap_unit
+from condal.problems.conic.interior import interior_point, proved_ray
 
 ROUNDED_ZERO = 1e-18  # relative to the data: smaller objectives count as 0
 LIFT = 0.2  # of the allowed gap that a bound may lose to a proof inside the cones

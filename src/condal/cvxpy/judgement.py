@@ -9,7 +9,7 @@ from math import inf, nan
 
 import numpy as np
 
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.cvxpy.forms import CvxpyProblem
 from condal.cvxpy.svec import Layout, smat, triangle
 from condal.linalg.points import Array

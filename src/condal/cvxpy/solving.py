@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from cvxpy.error import SolverError
 
-from condal.driver.stop import Stop
+from condal.driver.run_record import Stop
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.rounding import row_squares

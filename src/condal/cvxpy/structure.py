@@ -14,10 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from cvxpy import settings
 
-from condal.certificates.conic import smallest_eigenvalue
+from condal.certificates.containment import smallest_eigenvalue
 from condal.certificates.exact import is_psd
-from condal.certificates.residuals import powers_of_two
-from condal.certificates.row_space import RowSpace
+from condal.certificates.row_space import RowSpace, powers_of_two
 from condal.cvxpy.elimination import Elimination, eliminate
 from condal.cvxpy.svec import ZERO, Layout
 from condal.errors import ProblemError

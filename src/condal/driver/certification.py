@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.certificate import (
-    Certificate,
-    EvaluatedPoint,
-    allowed_gap,
-    relative_gap,
-    relative_price,
-)
+from condal.certificates.certificate import Certificate, allowed_gap, relative_gap, relative_price
+from condal.certificates.evaluation import EXACT_INFEASIBILITY, EvaluatedPoint
 from condal.certificates.history import Row
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
-from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.driver.scaling import Scaling
 from condal.driver.schedule import CLOSE_GAP, CertificationSchedule, Estimates
 from condal.linalg.points import Array, Point
@@ -30,7 +24,7 @@ from condal.storage.reconstruction import reconstructed, reconstruction
 from condal.types import Storage, from_user, to_user, why_unprovable
 
 if TYPE_CHECKING:
-    from condal.certificates.repair import FactorRepair
+    from condal.driver.repair import FactorRepair
 
 ROOM_KEPT = 0.05  # of the room below an estimate, which may be too good: left to the proof
 MAX_INFEASIBILITY = 0.1  # relative: from further away, the nearest point is not worth the search
@@ -60,7 +54,11 @@ class Certifier:
         self.point_seconds = 0.0  # what it took to evaluate the last point
         self.unprovable = why_unprovable(problem.X)
         self.seems_solved = False  # by the estimates, where no proof is possible
-        self.factor_repair = _factor_repair(normalised, tol) if problem.repair is None else None
+        self.factor_repair: FactorRepair | None = None
+        if problem.repair is None:
+            from condal.driver.repair import FactorRepair
+
+            self.factor_repair = FactorRepair.of(normalised, tol)
         self.given: tuple[Point, Array] | None = None  # a warm start that may be an answer already
 
     def memory(self) -> dict[str, Any]:
@@ -78,12 +76,13 @@ class Certifier:
         """Try the proposed pair after the first iteration, as the solve begins at such a pair."""
         self.schedule = replace(self.schedule, next_proposal=1)
 
-    def note_bound(self, state: State) -> None:
-        """Keep the dual of the best bound so far."""
+    def note_bound(self, state: State) -> tuple[float, Array, float]:
+        """Keep the best bound so far; return it, its dual, and the error that is proved."""
         if state.lower > self.lower:
             self.lower, self.w = state.lower, state.w
             if self.problem.f.L > 0:
                 self.u = state.Mx if state.u is None else state.u
+        return self.lower, state.w if self.w is None else self.w, self.ledger.error
 
     def try_certify(self, state: State, row: Row, x: Storage) -> Status | None:
         """Try the proofs that are due; return SOLVED or INFEASIBLE if that is proved."""
@@ -279,9 +278,3 @@ class Certifier:
             # If the estimate was too good, as the oracle is inexact, another dual takes its place.
             self.lower = min(self.lower, sense * proved.certificate.bound * self.scaling.c)
         return proved
-
-
-def _factor_repair(normalised: Problem, tol: float) -> FactorRepair | None:
-    from condal.certificates.repair import FactorRepair
-
-    return FactorRepair.of(normalised, tol)

@@ -1,17 +1,33 @@
-"""Where the checkpoint of a solve is, and how often it is written."""
+"""The checkpoint of a solve: written at intervals, and read back to resume it."""
 
 from __future__ import annotations
 
 import os
+import time
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
-from condal.errors import ProblemError
+from condal.certificates.history import Row
+from condal.driver.run import PROVED, Run
+from condal.driver.run_record import ADVICE, EVERY_SECONDS, RunRecord, Stop
+from condal.errors import CondalError, FormatError, PieceError, ProblemError
+from condal.io.checkpoint.about import about_of, described, require_same
+from condal.io.checkpoint.file import Contents, read, write
+from condal.io.checkpoint.packing import pack
+from condal.io.container.atomic import previous, resolve_target
+from condal.io.container.lock import locked
 from condal.io.safe_files import PathLike
+from condal.problem import Problem
+from condal.result import Status, unbegun
+from condal.runtime.meter import Stopper, agreed
+from condal.runtime.time_limit import TimeLimit
 
-EVERY_SECONDS = 60.0
+DAMAGED = ".damaged"
+WRITING_SHARE = 0.1  # of the time, at most, is spent on writing
 
 
 @dataclass(frozen=True)
@@ -51,3 +67,175 @@ class Checkpoint:
     def of(cls, given: PathLike | Checkpoint, every_seconds: float) -> Checkpoint:
         """Return the checkpoint at a path, or the one that is given."""
         return given if isinstance(given, Checkpoint) else cls(given, every_seconds)
+
+
+class CheckpointWriter:
+    """Writes the checkpoint of one solve; while it is entered, no other process can."""
+
+    def __init__(self, checkpoint: Checkpoint, problem: Problem) -> None:
+        self.checkpoint, self.problem = checkpoint, problem
+        self.path = str(resolve_target(checkpoint.path))  # a callback may change the directory
+        self.options: dict[str, Any] = dict(checkpoint.options)
+        self._described: dict[str, Any] | None = None
+        self._next, self._last_error = 0.0, ""
+        self.seconds = 0.0  # that the last write took
+        self._lock: AbstractContextManager[None] | None = None
+
+    def __enter__(self) -> CheckpointWriter:
+        self._lock = locked(self.path)
+        self._lock.__enter__()
+        self._next = time.perf_counter() + self.checkpoint.every_seconds
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._lock is not None:
+            self._lock.__exit__(*error)
+
+    def require_new(self, held: Any) -> None:
+        """Raise FormatError if there is a checkpoint already, or if it could not hold `held`."""
+        self._require_free()
+        self._require_packable(held)
+        self._described = self._describe(self.problem)
+
+    def read(self) -> tuple[RunRecord, dict[str, Any], dict[str, Any]]:
+        """Return the record, the certification and the options; FormatError for another solve."""
+        contents = self._contents()
+        note = require_same(contents.about, self.problem, self.path, describe=self._describe)
+        for text in (contents.note, note):
+            if text:
+                self._say(text)
+        if contents.generation > 0:
+            self._set_aside()
+        fields, options = contents.value, contents.about["options"]
+        if not isinstance(fields, dict) or not {"tol", "max_bytes"} <= set(options):
+            raise FormatError(f"does not hold a solve; {ADVICE}", path=self.path)
+        self._described = contents.about["problem"]
+        self.options = dict(options)
+        certification = fields.pop("certification", None)
+        return RunRecord.unpacked(fields, self.path), certification, options
+
+    def due(self) -> bool:
+        """Return whether it is time to write."""
+        return agreed(time.perf_counter() >= self._next)
+
+    def save(self, run: Run) -> None:
+        """Write the state of a run after an iteration."""
+        record, status, row = run.record, run.reasons.status, run.record.history.last
+        record.ended = status if status in PROVED else None
+        record.seconds, record.cpu_seconds = run.budget.spent
+        certification = run.certifier.memory() if record.memory is None else record.memory
+        # Without the oracle calls of an iteration that was given up.
+        counts = replace(run.counts, oracle_calls=row.oracle_calls, matvecs=row.matvecs)
+        self.write({**record.packed(), "counts": counts, "certification": certification}, row)
+
+    def write(self, value: Any, row: Row) -> None:
+        """Write the checkpoint; if that fails, the previous one stays and the solve continues."""
+        began, every = time.perf_counter(), self.checkpoint.every_seconds
+        assert self._described is not None
+        about = about_of(
+            self._described,
+            options=self.options,
+            k=row.k,
+            objective=row.objective,
+            bound=row.bound,
+        )
+        try:
+            self._write(about, value)
+            self._last_error = ""
+        except CondalError as error:
+            if str(error) != self._last_error:  # say it once, as it may be tried for hours
+                self._last_error = str(error)
+                self._say(self._last_error)
+        now = time.perf_counter()
+        self.seconds = now - began
+        self._next = now + (max(every, self.seconds / WRITING_SHARE) if every else 0.0)
+
+    # One process writes one file; many ranks override these.
+
+    def _describe(self, problem: Problem) -> dict[str, Any]:
+        return described(problem)
+
+    def _require_free(self) -> None:
+        target = resolve_target(self.path)
+        if os.path.lexists(target) or os.path.lexists(previous(target)):
+            raise FormatError(
+                "exists already and is not overwritten: resume it with condal.resume (condal "
+                "resume), remove it, or give another path",
+                path=self.path,
+            )
+
+    def _require_packable(self, held: Any) -> None:
+        pack(held)
+
+    def _contents(self) -> Contents:
+        return read(self.path)
+
+    def _set_aside(self) -> None:
+        """Rename a damaged file, so that it does not replace the previous one."""
+        target = resolve_target(self.path)
+        with suppress(OSError):
+            target.replace(target.with_name(target.name + DAMAGED))
+
+    def _write(self, about: dict[str, Any], value: Any) -> None:
+        write(self.path, about, value)
+
+    def _say(self, text: str) -> None:
+        if self.checkpoint.say is not None:
+            self.checkpoint.say(text)
+        else:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+def new_checkpoint(
+    stack: ExitStack,
+    writer: type[CheckpointWriter],
+    checkpoint: PathLike | Checkpoint | None,
+    every_seconds: float,
+    problem: Problem,
+    held: Any,
+    options: dict[str, Any],
+) -> CheckpointWriter | None:
+    """Open the writer of a new checkpoint, if one is asked for; `held` is what it must hold."""
+    if checkpoint is None:
+        return None
+    opened = stack.enter_context(writer(Checkpoint.of(checkpoint, every_seconds), problem))
+    opened.options |= options
+    opened.require_new(held)
+    return opened
+
+
+def resumed_run(
+    writer: CheckpointWriter,
+    prepare: Callable[[Problem], Problem],
+    stopper: Stopper | None,
+    stop: Stop,
+    limit: TimeLimit,
+    *,
+    tol: float | None,
+    seed: int,
+) -> Run:
+    """Return the run that a checkpoint holds, on the problem as `prepare` makes it.
+
+    Its tolerance is that of the checkpoint if tol is None. `seed` is that of its proofs.
+    """
+    record, certification, options = writer.read()
+    stop = replace(stop, tol=options["tol"]) if tol is None else stop
+    before = Stop(options["tol"], max_iters=1)  # any limit: a tol of 0 needs one
+    record.aim_at(stop.aim, before=before.aim)
+    writer.options["tol"] = float(stop.tol)
+    same = {"seed": seed, "max_bytes": options["max_bytes"]}
+    try:
+        problem = prepare(writer.problem)
+        run = Run(problem, stop, record, writer=writer, stopper=stopper, limit=limit, **same)
+        ledger = run.certifier.ledger
+        run.certifier.recall(certification)
+        if record.answer is not None:
+            record.answer = ledger.proved_again(record.answer)
+    except PieceError as fault:
+        fault.result = unbegun(writer.problem, record.method, str(fault))
+        raise
+    solved = record.ended is Status.SOLVED and ledger.solved
+    infeasible = record.ended is Status.INFEASIBLE and ledger.separation is not None
+    if not (solved or infeasible):
+        record.ended = None
+    return run

@@ -17,7 +17,13 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice, choices
 from condal.problem import Problem
 from condal.runtime.memory import Bytes, available, bytes_of, physical, size
-from condal.storage.choice import DEFAULT_MAX_BYTES, LEAST_RANK, automatic, storage_bytes
+from condal.storage.choice import (
+    DEFAULT_MAX_BYTES,
+    LEAST_RANK,
+    automatic,
+    require_fit,
+    storage_bytes,
+)
 from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES
 from condal.types import Domain, Method, Storage, matrix_sides
@@ -133,6 +139,16 @@ class LazyChoices:
             i += 1
 
 
+def storage_for(
+    problem: Problem, method: Method, *, max_bytes: int | None, seed: int = 0
+) -> Storage:
+    """Return the storage that suits a method and the size of x."""
+    X, rows = unguarded(problem.X), problem.A.size + problem.f.M.size
+    storage = automatic(X, rows, keeps=method.keeps, seed=seed, max_bytes=max_bytes)
+    require_fit(storage, X)
+    return storage
+
+
 @dataclass(frozen=True)
 class Plan:
     """The methods that a solve tries in turn, how many bytes x may take, and who chose them."""
@@ -150,8 +166,7 @@ class Plan:
         """Return what the first method stores of x; None for a factor of its own."""
         if storage is not None or self.method.keeps == "factor":
             return storage
-        rows = problem.A.size + problem.f.M.size
-        return automatic(problem.X, rows, keeps=self.method.keeps, max_bytes=self.max_bytes)
+        return storage_for(problem, self.method, max_bytes=self.max_bytes)
 
 
 def make_plan(

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condal.certificates.history import Row
-from condal.domains.wrapped import unguarded
 from condal.driver.certification import Certifier
-from condal.driver.counting import counted
-from condal.driver.run_record import RunRecord, normalises
-from condal.driver.scaling import Recorder, as_given, normalise
-from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons
+from condal.driver.memory import storage_for
+from condal.driver.run_record import INACCURATE_TIMES, RunRecord, Stop, StopReasons, normalises
+from condal.driver.scaling import Recorder, as_given, counted, normalise
+from condal.driver.schedule import Budget
 from condal.errors import PieceError
 from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
 from condal.linalg.points import Array
@@ -25,11 +25,10 @@ from condal.result import Result, Status
 from condal.runtime.meter import Cancelled, Deadline, Stopper, agreed, decides_alone, work_done
 from condal.runtime.signals import SignalHandler
 from condal.runtime.time_limit import TimeLimit
-from condal.storage.choice import automatic, require_fit
-from condal.types import Method, Storage
+from condal.types import Storage
 
 if TYPE_CHECKING:
-    from condal.driver.checkpoint_writer import CheckpointWriter
+    from condal.driver.checkpoint import CheckpointWriter
 
 Callback = Callable[[Row], Any]
 
@@ -68,8 +67,7 @@ class Run:
         self.fault: PieceError | None = None
         self.refuting: Array | None = None  # what a failed proof gave, for the next step
         self.first_k: int | None = None  # from which the iterations of this run are counted
-        spent = {"spent": record.seconds, "cpu_spent": record.cpu_seconds}
-        self.budget = Budget(limit, **spent)
+        self.budget = Budget(limit, spent=record.seconds, cpu_spent=record.cpu_seconds)
         self.signalled = Stopper()
         stoppers = [self.signalled] if stopper is None else [self.signalled, stopper]
         self.deadline = Deadline(*stoppers, until=self.budget.deadline)
@@ -79,22 +77,9 @@ class Run:
         self.record.warm = warm
         self.certifier.ledger.seed_offset = seed_offset
 
-    def recall(self, certification: Any) -> None:
-        """Continue from what a checkpoint says was certified."""
-        record, ledger = self.record, self.certifier.ledger
-        self.certifier.recall(certification)
-        if record.answer is not None:
-            record.answer = ledger.proved_again(record.answer)
-        solved = record.ended is Status.SOLVED and ledger.solved
-        infeasible = record.ended is Status.INFEASIBLE and ledger.separation is not None
-        if not (solved or infeasible):
-            record.ended = None
-
     def run(self, callback: Callback | None, say: Callable[[str], Any] | None = None) -> Result:
-        """Run one method after the other, until one solves the problem or a limit is reached.
-
-        `say` shows a line of text to the user.
-        """
+        """Run one method after the other, until one solves the problem or a limit is reached; `say`
+        shows a line of text to the user."""
         LOG.info("solve %s to tol = %g", self.problem.name, self.stop.tol)
         with SignalHandler(self.signalled, say=say) as signals, self.deadline.listening():
             if self.record.ended is not None:  # a checkpoint of a finished solve
@@ -108,13 +93,10 @@ class Run:
             return self._result()
 
     def _has_next_method(self) -> bool:
-        status = self.reasons.status
-        if status is None:
-            return True
-        if status not in EXHAUSTED or self.fault is not None or self.certifier.unprovable:
-            return False
+        status, unprovable = self.reasons.status, self.certifier.unprovable
         try:
-            return self.record.has_more
+            may = status in EXHAUSTED and self.fault is None and not unprovable
+            return status is None or (may and self.record.has_more)
         except PieceError as fault:  # while the next method looks at the problem
             self._note_fault(fault)
             return False
@@ -128,7 +110,9 @@ class Run:
         self.reasons = StopReasons()
         try:
             if record.state is None:
-                x = self._storage_for(record.choice.method)
+                x, method = self.storage, record.choice.method
+                if x is None:
+                    x = storage_for(self.problem, method, max_bytes=self.max_bytes, seed=self.seed)
                 record.begin(self.normalised, x)
                 self.certifier.point_seconds = getattr(x, "flops", 0.0) / FLOPS_PER_SECOND
         except PieceError as fault:
@@ -138,36 +122,39 @@ class Run:
             LOG.info("method %s", record.why[-1])
             self.first_k = record.state.k if self.first_k is None else self.first_k
 
-    def _storage_for(self, method: Method) -> Storage:
-        if self.storage is not None:
-            return self.storage
-        X, rows = unguarded(self.problem.X), self.problem.A.size + self.problem.f.M.size
-        storage = automatic(X, rows, keeps=method.keeps, seed=self.seed, max_bytes=self.max_bytes)
-        require_fit(storage, X)
-        return storage
-
     def _run_method(self, callback: Callback | None, signals: SignalHandler) -> None:
         """Iterate the method until something speaks for stopping it."""
         if self.reasons.status is not None:
             return
         record, reasons = self.record, self.reasons
         assert record.x is not None
+        assert self.first_k is not None
         try:
             with self.deadline.on():
-                self._check_resumed_state()
-                states = record.choice.method.iterates(self.normalised, record.x, record.state)
+                if record.memory is not None:  # a checkpoint written before its proofs were tried
+                    self._check_state(record.history.last)
+                else:
+                    self._check_progress()
+                method = record.choice.method
+                states = method.iterates(self.normalised, record.x, record.state)
+                counts_work = getattr(method, "counts_work", False)
                 self.refuting = None  # the method has it by its state
                 while reasons.status is None:
                     self._set_deadline()
+                    before = work_done() if counts_work else 0.0
                     state = self._advance(states)
+                    if counts_work:
+                        self.certifier.method_work += work_done() - before
                     if state is None:
-                        self._method_exhausted()
-                    else:
-                        self._record_state(state)
-                        self._ask(callback)
-                        self._check_state()
-                        self._check_limits()
-                        self._write_checkpoint_if_due()
+                        self._check_exhausted()
+                        break
+                    self._record_state(state)
+                    row = record.history.last
+                    reasons.interrupted = agreed(callback is not None and bool(callback(row)))
+                    self._check_state(row)
+                    reasons.at_max_iters = self.stop.at_limit(state.k - self.first_k)
+                    if self.writer is not None and reasons.status is None and self.writer.due():
+                        self.writer.save(self)
         except Cancelled as cancelled:  # in an iteration that is given up, before it has touched x
             if cancelled.deadline is not self.deadline:
                 raise
@@ -181,15 +168,9 @@ class Run:
             if signals.aborted or not decides_alone():
                 raise
             reasons.interrupted = True
-        if not self.reasons.mid_step and self.reasons.error is None and len(record.history):
-            self._write_checkpoint()
-
-    def _check_resumed_state(self) -> None:
-        """Check the state of a checkpoint that was written before its proofs were tried."""
-        if self.record.memory is not None:
-            self._check_state()
-        else:
-            self._check_progress()
+        whole = not self.reasons.mid_step and self.reasons.error is None
+        if self.writer is not None and whole and len(record.history):
+            self.writer.save(self)
 
     def _set_deadline(self) -> None:
         """Set when the next iteration ends; the first has no limit, as nothing precedes it."""
@@ -200,20 +181,22 @@ class Run:
         self.deadline.allow(until, patient=not len(self.record.history))
 
     def _advance(self, states: Iterator[State]) -> State | None:
-        """Return the next state; None if the method can do no more."""
+        """Return the next state; None if the method can do no more.
+
+        A method that is a generator is told what refuted its last bound.
+        """
         self.reasons.mid_step = True
-        before = work_done()
-        if self.refuting is not None and isinstance(states, Generator):
-            refuting, self.refuting = self.refuting, None
-            state = _sent(states, refuting)
-        else:
-            state = next(states, None)
+        state = None
+        refuting, self.refuting = self.refuting, None
+        with suppress(StopIteration):
+            if refuting is not None and isinstance(states, Generator):
+                state = states.send(refuting)
+            else:
+                state = next(states)
         self.reasons.mid_step = False
-        if getattr(self.record.choice.method, "counts_work", False):
-            self.certifier.method_work += work_done() - before
         return state
 
-    def _method_exhausted(self) -> None:
+    def _check_exhausted(self) -> None:
         """Stop where a method can do no more, or prove that no point is feasible."""
         record, self.reasons.stalled = self.record, True
         assert record.state is not None
@@ -227,50 +210,31 @@ class Run:
         if not np.isfinite(state.value) or np.isnan(state.gap):
             value = state.value / self.scaling.c
             raise FloatingPointError(f"at iteration {state.k}, f(x) was {value}")
-        self.certifier.note_bound(state)
-        row = self.recorder.row(
-            state,
-            self.certifier.lower,
-            state.w if self.certifier.w is None else self.certifier.w,
-            proved=self.certifier.ledger.error,
-            counts=self.counts,
-            seconds=self.budget.seconds,
-        )
-        record.history.append(row)
-        record.memory = self.certifier.memory()
+        bounds, seconds = self.certifier.note_bound(state), self.budget.seconds
+        record.history.append(self.recorder.row(state, *bounds, self.counts, seconds))
+        if self.writer is not None:
+            record.memory = self.certifier.memory()
 
-    def _ask(self, callback: Callback | None) -> None:
-        """Stop if the callback asks for it."""
-        asked = callback is not None and bool(callback(self.record.history.last))
-        self.reasons.interrupted = agreed(asked)
-
-    def _check_state(self) -> None:
+    def _check_state(self, row: Row) -> None:
         """Try the proofs that are due for the last state, and measure the progress."""
         record = self.record
         assert record.state is not None
         assert record.x is not None
         assert record.progress is not None
-        row = record.history.last
         self.reasons.proved = self.certifier.try_certify(record.state, row, record.x)
         LOG.debug(
             "k = %d: objective %.7g, bound ~%.7g, gap ~%.1e, infeasibility %.1e, proved %.1e",
             *(row.k, row.objective, row.bound, row.gap, row.infeasibility, row.proved),
         )
-        self._take_refutation()
-        record.memory = None
-        record.progress.note(record.state.k, row.error)
-        self._check_progress()
-        if self.certifier.seems_solved:
-            self.reasons.stalled = True
-
-    def _take_refutation(self) -> None:
-        """Keep the vectors of a failed proof for the method, in its state and for its next step."""
-        ledger, record = self.certifier.ledger, self.record
+        ledger = self.certifier.ledger
         if ledger.refuting is not None and self.reasons.proved is None:
-            assert record.state is not None
+            # The vectors of a failed proof: for the method, in its state and for its next step.
             record.state = replace(record.state, refuting=ledger.refuting)
             self.refuting = ledger.refuting
-        ledger.refuting = None
+        ledger.refuting = record.memory = None
+        record.progress.note(record.state.k, row.error)
+        self._check_progress()
+        self.reasons.stalled |= self.certifier.seems_solved
 
     def _check_progress(self) -> None:
         """Stop a method that makes no progress, if another may, or no proof can be closer."""
@@ -278,34 +242,6 @@ class Run:
         if record.progress is not None and record.progress.stalled:
             exact = self.stop.at_rounding(self.problem, record.history.last)
             self.reasons.stalled = record.has_more or exact
-
-    def _check_limits(self) -> None:
-        """Stop at the iteration limit."""
-        assert self.record.state is not None
-        assert self.first_k is not None
-        self.reasons.at_max_iters = self.stop.at_limit(self.record.state.k - self.first_k)
-
-    def _write_checkpoint_if_due(self) -> None:
-        if self.reasons.status is None and self.writer is not None and self.writer.due():
-            self._write_checkpoint()
-
-    def _write_checkpoint(self) -> None:
-        """Write the checkpoint, if one is asked for."""
-        record, status = self.record, self.reasons.status
-        if self.writer is None:
-            return
-        record.ended = status if status in PROVED else None
-        self._note_time()
-        certification = self.certifier.memory() if record.memory is None else record.memory
-        row = record.history.last
-        # Without the oracle calls of an iteration that was given up.
-        counts = replace(self.counts, oracle_calls=row.oracle_calls, matvecs=row.matvecs)
-        contents = {**record.packed(), "counts": counts, "certification": certification}
-        self.writer.write(contents, row)
-
-    def _note_time(self) -> None:
-        self.record.seconds = self.budget.seconds
-        self.record.cpu_seconds = self.budget.cpu_seconds
 
     def _try_at_end(self) -> None:
         """Set the deadline of the last proofs; try one of infeasibility, where it may hold."""
@@ -353,24 +289,20 @@ class Run:
         self.fault = self.fault or fault
         self.reasons.error = str(self.fault)
 
-    def _why_unproved(self) -> str:
-        """Say why nothing could be proved, if the domain does not allow it."""
-        unprovable, history = self.certifier.unprovable, self.record.history
-        if not unprovable or not len(history):
-            return ""
-        return f"the estimated gap is {history.last.gap:.1g}, but {unprovable}"
-
     def _result(self) -> Result:
         """Return the result; an exception of a user-supplied piece is raised with it."""
-        answer = self.record.answer or self.certifier.ledger.last_or_unproved(None)
-        status, separation = self.reasons.status, self.certifier.ledger.separation
+        record, status, ledger = self.record, self.reasons.status, self.certifier.ledger
+        unprovable, separation = self.certifier.unprovable, ledger.separation
         assert status is not None
-        self._note_time()
-        result = self.record.result(
+        reason = self.reasons.error or ""
+        if unprovable and not reason and len(record.history):
+            reason = f"the estimated gap is {record.history.last.gap:.1g}, but {unprovable}"
+        record.seconds, record.cpu_seconds = self.budget.spent
+        result = record.result(
             self.problem,
-            answer,
+            record.answer or ledger.last_or_unproved(None),
             status,
-            reason=self.reasons.error or self._why_unproved(),
+            reason=reason,
             infeasible=None if separation is None else separation.proof,
             separator=None if separation is None else separation.normal,
             tol=float(self.stop.tol),
@@ -386,22 +318,3 @@ class Run:
             self.fault.result = result
             raise self.fault
         return result
-
-
-def broadcast(*listeners: Callback | None) -> Callback:
-    """Return a callback that passes each row to every listener; true if any asks to stop."""
-    present = [listener for listener in listeners if listener is not None]
-
-    def callback(row: Row) -> bool:
-        stops = [listener(row) for listener in present]  # no short circuit: each gets the row
-        return any(stops)
-
-    return callback
-
-
-def _sent(states: Generator[State, Array, Any], refuting: Array) -> State | None:
-    """Return the next state of a method that is told what refuted its last bound."""
-    try:
-        return states.send(refuting)
-    except StopIteration:
-        return None

@@ -1,4 +1,4 @@
-"""Normalisation: methods see numbers of one scale, the user sees the user's own.
+"""The problem as methods see it: of one scale, and with its oracle counted.
 
 A method sees c f, D A and the h of D A, with D diagonal: rows of equal norm, |D A| max|x| = 1, and
 an objective that varies by about 1. x itself is not scaled: a method is unchanged when x and A are
@@ -7,19 +7,25 @@ scaled against each other, so fitting D A to the size of X has the same effect.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from condal.certificates.bound import require_scales
 from condal.certificates.certificate import relative, relative_gap
 from condal.certificates.history import Row
-from condal.certificates.scales import require_scales
-from condal.driver.counting import Counts
+from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.errors import ProblemError
-from condal.linalg.gradients import zeros_of
-from condal.linalg.points import Array
+from condal.linalg.gradients import Gradient, zeros_of
+from condal.linalg.points import Array, LowRank, Point
 from condal.methods.state import State
 from condal.problem import Problem
+from condal.runtime.meter import check_cancelled, products_done
+from condal.types import Domain, Projectable, Spectral, projects, spectral_parts
 
 MAX_DISTANCE = 1e30  # of K from 0, times the longest Ax: beyond it the data are wrong
 
@@ -79,6 +85,84 @@ def as_given(problem: Problem) -> tuple[Problem, Scaling]:
     return replace(problem, repair=None, checked=True), Scaling(1.0, zeros_of(problem.A) + 1.0)
 
 
+@dataclass
+class Counts:
+    """The calls of the oracle so far."""
+
+    oracle_calls: int = 0
+    matvecs: int = 0
+    oracle_cpu_seconds: float = 0.0
+    longest: float = 0.0  # seconds of one call
+
+
+class CountedDomain(Wrapped):
+    """X with its oracle calls and their products counted."""
+
+    def __init__(self, X: Domain, counts: Counts) -> None:
+        super().__init__(X)
+        self.counts = counts
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
+        with self._call():
+            return super().lmo(v, tol, guess)
+
+    @contextmanager
+    def _call(self) -> Iterator[None]:
+        """Count one call and its time."""
+        check_cancelled()
+        self.counts.oracle_calls += 1
+        before, products = time.process_time(), products_done()
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.counts.matvecs += products_done() - products
+            self.counts.oracle_cpu_seconds += time.process_time() - before
+            self.counts.longest = max(self.counts.longest, time.perf_counter() - began)
+
+
+class _CountedSpectral(CountedDomain, WrappedSpectral):
+    def lowest(
+        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
+    ) -> tuple[Array, Array]:
+        with self._call():
+            return super().lowest(v, count, tol, beside=beside)
+
+    def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
+        with self._call():
+            return super().project(v, guess, tol=tol)
+
+
+class _CountedProjectable(CountedDomain):
+    X: Projectable
+
+    def project(self, v: Any) -> Point:
+        with self._call():
+            return self.X.project(v)
+
+
+class _CountedBlocks(_CountedProjectable):
+    @property
+    def parts(self) -> tuple[CountedDomain, ...]:
+        parts = spectral_parts(self.X)
+        assert parts is not None
+        return tuple(_CountedSpectral(part, self.counts) for part in parts)
+
+
+def counted(problem: Problem, counts: Counts | None = None) -> tuple[Problem, Counts]:
+    """Return the problem with its oracle counted, and the counts, which may continue others."""
+    counts = Counts() if counts is None else counts
+    return replace(problem, X=_counted_domain(problem.X, counts), checked=True), counts
+
+
+def _counted_domain(X: Domain, counts: Counts) -> CountedDomain:
+    if isinstance(X, Spectral):
+        return _CountedSpectral(X, counts)
+    if spectral_parts(X) is not None:
+        return _CountedBlocks(X, counts)
+    return (_CountedProjectable if projects(X) else CountedDomain)(X, counts)
+
+
 class Recorder:
     """Converts states of the normalised problem to rows."""
 
@@ -87,14 +171,7 @@ class Recorder:
         self._uniform = _uniform(scaling.rows)
 
     def row(
-        self,
-        state: State,
-        lower: float,
-        w: Array,
-        *,
-        proved: float,
-        counts: Counts,
-        seconds: float,
+        self, state: State, lower: float, w: Array, proved: float, counts: Counts, seconds: float
     ) -> Row:
         """Return the row of a state, with the best estimated lower bound so far, its dual, and the
         error that is proved so far."""

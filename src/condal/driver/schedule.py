@@ -1,12 +1,14 @@
-"""When to try a proof: a pure function of the free estimates and of the proofs tried before."""
+"""When to try a proof, by the free estimates and the proofs before, and how long it may take."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
 
-from condal.certificates.measures import EXACT_INFEASIBILITY
+from condal.certificates.evaluation import EXACT_INFEASIBILITY
+from condal.runtime.time_limit import TimeLimit
 
 FEASIBILITY_MARGIN = 1.05  # times tol: a larger infeasibility or price is not worth a proof
 NEAR_GAP = 1.5  # times the requested gap: a larger estimate is not worth a look at the point
@@ -19,6 +21,13 @@ MIN_PROOF_SPACING = 4  # and at least this many
 ROOM_GROWTH = 2.0  # since the last proof: a gap with so much more room is not kept waiting
 FIRST_PROPOSAL = 8  # the iteration at which a pair is proposed, unless the solve began at one
 MAX_FAILED_WORK = 0.5  # of the work of the method: proofs that fail take no more of it
+
+MIN_PROOF_SECONDS, MAX_PROOF_SECONDS = 0.2, 10.0  # of the last proof; in a long solve at most
+PROOF_SHARE = 0.3  # of max_seconds, at most, is reserved for the proof,
+FINISH_SHARE = 0.5  # and at most this for what must be done in any case
+EXPECTED_GROWTH = 1.5  # times the last proof: the expected time of the next
+PROOF_CALLS = 20.0  # times the longest oracle call: the expected time of the first
+INTERRUPTED_SHARE = 0.05  # of the time so far, if that is more
 
 
 class Estimates(NamedTuple):
@@ -147,3 +156,55 @@ class CertificationSchedule:
 def _after_proof(k: int) -> int:
     """Return when the next proof of a gap, or costly repair, may be tried."""
     return k + max(MIN_PROOF_SPACING, int(PROOF_GROWTH * k))
+
+
+class Budget:
+    """The time limit of a solve, divided between iterations and proofs.
+
+    Times are those of `time.perf_counter`. `seconds` and `cpu_seconds` count from what an earlier
+    part of the solve has spent.
+    """
+
+    def __init__(self, limit: TimeLimit, *, spent: float = 0.0, cpu_spent: float = 0.0) -> None:
+        self._limit, self._spent = limit, spent
+        self._cpu_zero = time.process_time() - cpu_spent
+        self._seconds = limit.until - limit.began
+
+    @property
+    def seconds(self) -> float:
+        """The wall time spent on the solve."""
+        return self._spent + self._limit.seconds
+
+    @property
+    def spent(self) -> tuple[float, float]:
+        """The wall time and the processor time spent on the solve."""
+        return self.seconds, time.process_time() - self._cpu_zero
+
+    @property
+    def deadline(self) -> float:
+        """When the time is up."""
+        return self._limit.until
+
+    def until(self, proof: float, call: float, finish: float = 0.0) -> float:
+        """Return when the iterations end, if the last proof took `proof` seconds, the longest
+        oracle call `call`, and what must be done in any case takes `finish`."""
+        if self._seconds == inf:
+            return inf
+        expected = max(MIN_PROOF_SECONDS, _expected(proof, call))
+        reserved = min(PROOF_SHARE * self._seconds, expected)
+        return self.deadline - reserved - min(FINISH_SHARE * self._seconds, finish)
+
+    def proof_until(self, proof: float, call: float, interrupted: bool) -> float:
+        """Return when the last proof ends: within one oracle call, or the time of a small proof,
+        after the time is up, and soon after an interrupt."""
+        now = time.perf_counter()
+        limit = max(self.deadline, now) + max(call, MIN_PROOF_SECONDS)
+        if not interrupted:
+            return limit
+        longest = max(MAX_PROOF_SECONDS, INTERRUPTED_SHARE * self._limit.seconds)
+        return min(limit, now + min(max(_expected(proof, call), MIN_PROOF_SECONDS), longest))
+
+
+def _expected(proof: float, call: float) -> float:
+    """Return the seconds that the next proof is expected to take."""
+    return EXPECTED_GROWTH * proof or PROOF_CALLS * call

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.driver.checkpoint import EVERY_SECONDS, Checkpoint
+from condal.certificates.history import Row
+from condal.driver.guards import guarded
 from condal.driver.memory import Plan, make_plan
-from condal.driver.pieces.guards import guarded
-from condal.driver.run import Callback, Run, broadcast
-from condal.driver.run_record import RunRecord
-from condal.driver.stop import Stop
+from condal.driver.run import Callback, Run
+from condal.driver.run_record import EVERY_SECONDS, RunRecord, Stop
 from condal.errors import PieceError, ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods.registry import method_of
@@ -28,7 +25,7 @@ from condal.storage.choice import require_fit
 from condal.types import Method, Storage
 
 if TYPE_CHECKING:
-    from condal.driver.checkpoint_writer import CheckpointWriter
+    from condal.driver.checkpoint import Checkpoint
 
 
 @np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
@@ -155,7 +152,7 @@ def solve(
     with ExitStack() as stack:
         writer = None
         if checkpoint is not None:
-            from condal.driver.checkpoint_writer import CheckpointWriter
+            from condal.driver.checkpoint import CheckpointWriter, new_checkpoint
 
             file, held = (checkpoint, every_seconds), (first, storage)
             options = {"tol": float(tol)}
@@ -255,7 +252,7 @@ def resume(
             verbose=verbose,
         )
         return judged
-    from condal.driver.checkpoint_writer import CheckpointWriter
+    from condal.driver.checkpoint import Checkpoint, CheckpointWriter, resumed_run
 
     limits = Stop(1.0 if tol is None else tol, max_iters, max_seconds), TimeLimit(max_seconds)
     require_kinds(callback=callback, stopper=stopper)
@@ -298,54 +295,6 @@ def require_kinds(**given: Any) -> None:
             raise ProblemError(f"{wanted}; got {value!r}")
 
 
-def new_checkpoint(
-    stack: ExitStack,
-    writer: type[CheckpointWriter],
-    checkpoint: PathLike | Checkpoint | None,
-    every_seconds: float,
-    problem: Problem,
-    held: Any,
-    options: dict[str, Any],
-) -> CheckpointWriter | None:
-    """Open the writer of a new checkpoint, if one is asked for; `held` is what it must hold."""
-    if checkpoint is None:
-        return None
-    opened = stack.enter_context(writer(Checkpoint.of(checkpoint, every_seconds), problem))
-    opened.options |= options
-    opened.require_new(held)
-    return opened
-
-
-def resumed_run(
-    writer: CheckpointWriter,
-    prepare: Callable[[Problem], Problem],
-    stopper: Stopper | None,
-    stop: Stop,
-    limit: TimeLimit,
-    *,
-    tol: float | None,
-    seed: int,
-) -> Run:
-    """Return the run that a checkpoint holds, on the problem as `prepare` makes it.
-
-    Its tolerance is that of the checkpoint if tol is None. `seed` is that of its proofs.
-    """
-    record, certification, options = writer.read()
-    stop = replace(stop, tol=options["tol"]) if tol is None else stop
-    before = Stop(options["tol"], max_iters=1)  # any limit: a tol of 0 needs one
-    record.aim_at(stop.aim, before=before.aim)
-    writer.options["tol"] = float(stop.tol)
-    same = {"seed": seed, "max_bytes": options["max_bytes"]}
-    try:
-        problem = prepare(writer.problem)
-        run = Run(problem, stop, record, writer=writer, stopper=stopper, limit=limit, **same)
-        run.recall(certification)
-    except PieceError as fault:
-        fault.result = unbegun(writer.problem, record.method, str(fault))
-        raise
-    return run
-
-
 def finish(
     run: Run, callback: Callback | None, stack: ExitStack, *, verbose: bool = False
 ) -> Result:
@@ -357,6 +306,12 @@ def finish(
     from condal.report.progress import Progress
 
     progress = stack.enter_context(Progress())
-    result = run.run(broadcast(callback, progress), progress.note)
+
+    def both(row: Row) -> bool:
+        asked = callback is not None and callback(row)
+        progress(row)
+        return bool(asked)
+
+    result = run.run(both, progress.note)
     progress.conclude(result)
     return result

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import EvaluatedPoint
+from condal.certificates.evaluation import EvaluatedPoint, is_member, require_point
 from condal.certificates.history import Row
-from condal.certificates.membership import is_member, require_point
 from condal.driver.run_record import HANDOVER, UNITS_AS_GIVEN
 from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError

@@ -30,6 +30,13 @@ NAMES = {
     "repair": "the repair",
     "propose": "the proposal",
 }
+OURS = ("condal", "condal_lab", "condal_mpi")
+
+
+def is_ours(value: Any) -> bool:
+    """Return whether a function, a class or the class of an object is of condal or of a package
+    beside it."""
+    return str(getattr(value, "__module__", "")).partition(".")[0] in OURS
 
 
 @dataclass(frozen=True)

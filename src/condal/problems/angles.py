@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.lifting import is_complex, symmetric
 from condal.linalg.points import Array, Point

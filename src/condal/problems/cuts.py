@@ -67,7 +67,7 @@ class Cut(TwoSides):
     model: Any = None
 
     def __repr__(self) -> str:
-        from condal.certificates.checked import rounded_text
+        from condal.certificates.certificate import rounded_text
 
         ones = int((self.signs > 0).sum())
         bound = rounded_text(self.bound, up=True)

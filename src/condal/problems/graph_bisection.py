@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point

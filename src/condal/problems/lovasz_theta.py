@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, dense

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.domains.birkhoff import coupled
 from condal.domains.product import Product
 from condal.domains.vectors import Simplex, Simplices

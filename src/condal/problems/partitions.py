@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point, dense

@@ -21,8 +21,7 @@ from condal.problem import Problem
 from condal.problems.answers import Drawn
 from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
-from condal.runtime.arguments import finite_array, require_positive
-from condal.runtime.entropy import unpredictable_seed
+from condal.runtime.arguments import finite_array, require_positive, unpredictable_seed
 from condal.smooth.losses import LeastSquares
 
 if TYPE_CHECKING:

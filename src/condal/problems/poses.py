@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.problems.answers import Drawn

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, certify
-from condal.certificates.checked import rounded_text
+from condal.certificates.bound import certify
+from condal.certificates.certificate import Certificate, rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.problem import Problem

@@ -11,7 +11,7 @@ from typing import Any
 
 from condal.certificates.history import ESTIMATES, Row, marked
 from condal.result import Result
-from condal.runtime.markup import escape_html
+from condal.runtime.text import escape_html
 
 SECONDS_BETWEEN_UPDATES = 0.2
 DIGITS = 6  # of accuracy in a full bar

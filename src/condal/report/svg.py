@@ -8,8 +8,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from condal.report.curves.style import COLOURS, FAINT, GRID, INK, drawing
-from condal.runtime.markup import escape_html
-from condal.runtime.text import escape_controls
+from condal.runtime.text import escape_controls, escape_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

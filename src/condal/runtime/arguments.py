@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from os import urandom
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from condal.errors import ProblemError
-from condal.runtime.entropy import unpredictable_seed
+
+SEED_BYTES = 6
 
 Seed: TypeAlias = int | np.random.Generator | None
 
@@ -94,6 +96,11 @@ def require_whole(value: Any, name: str, *, least: int = 1) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
         raise ProblemError(f"{name} must be a whole number, at least {least}; got {value!r}")
+
+
+def unpredictable_seed() -> int:
+    """Return a seed from the system's entropy, which nobody can guess."""
+    return int.from_bytes(urandom(SEED_BYTES), "big")
 
 
 def seed_of(seed: Any) -> int:

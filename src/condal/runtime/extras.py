@@ -9,13 +9,6 @@ from typing import Any
 from condal.errors import MissingExtra
 
 LAB, MPI = "condal-lab", "condal-mpi"  # the packages beside condal
-MODULES = ("condal", "condal_lab", "condal_mpi")
-
-
-def is_ours(value: Any) -> bool:
-    """Return whether a function, a class or the class of an object is of condal or of a package
-    beside it."""
-    return str(getattr(value, "__module__", "")).partition(".")[0] in MODULES
 
 
 def install(extra: str, package: str = "condal") -> str:

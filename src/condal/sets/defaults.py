@@ -24,21 +24,13 @@ OPTIONAL = (
 )
 
 
-class ProximableDefaults(ABC):
-    """All of h (`Provable`) from `size`, `prox` and `conjugate`; a function g adds `value` and
-    `lipschitz`."""
-
-    separable = False
-    fixed: Array | None = None
-    size: int
+class ProofDefaults(ABC):
+    """What a proof needs of h (`Provable`), from what an algorithm needs (`Proximable`)."""
 
     @property
+    @abstractmethod
     def lipschitz(self) -> float:
-        return inf
-
-    @cached_property
-    def pieces(self) -> Sequence[tuple[slice, Provable]]:
-        return [(slice(0, self.size), self)]
+        """The Lipschitz constant of h; inf for a set."""
 
     @abstractmethod
     def prox(self, z: Array, t: float) -> Array:
@@ -48,19 +40,9 @@ class ProximableDefaults(ABC):
     def conjugate(self, y: Array) -> float:
         """Return h*(y)."""
 
-    def value(self, z: Array) -> float:
-        return 0.0
-
-    def distance(self, z: Array) -> float:
-        return stable_norm(z - self.prox(z, 1.0)) if self.lipschitz == inf else 0.0
-
+    @abstractmethod
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        return written(lam * (z - self.prox(z, 1 / lam)), out)
-
-    def scaled(self, rows: Array, c: float) -> Provable:
-        return Rescaled(self, one_factor(rows, type(self).__name__), c)
-
-    # What only proofs need.
+        """Return lam (z - prox(z, 1/lam))."""
 
     def conjugate_abs_sum(self, y: Array) -> float:
         """|h*(y)|: right if no terms of h* cancel."""
@@ -92,6 +74,34 @@ class ProximableDefaults(ABC):
 
     def support_error(self, d: Array) -> float:
         return self.dual_error(d) if np.any(d) else 0.0
+
+
+class ProximableDefaults(ProofDefaults):
+    """All of h from `size`, `prox` and `conjugate`; a function g adds `value` and `lipschitz`."""
+
+    separable = False
+    fixed: Array | None = None
+    size: int
+
+    @property
+    def lipschitz(self) -> float:
+        return inf
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        return [(slice(0, self.size), self)]
+
+    def value(self, z: Array) -> float:
+        return 0.0
+
+    def distance(self, z: Array) -> float:
+        return stable_norm(z - self.prox(z, 1.0)) if self.lipschitz == inf else 0.0
+
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        return written(lam * (z - self.prox(z, 1 / lam)), out)
+
+    def scaled(self, rows: Array, c: float) -> Provable:
+        return Rescaled(self, one_factor(rows, type(self).__name__), c)
 
 
 class Projected(ProximableDefaults):

@@ -390,7 +390,7 @@ def test_where_a_disk_is_full_the_solve_goes_on_and_says_so_once(tmp_path, monke
     """The last good checkpoint stays."""
     model, path = max_cut(GRAPH), tmp_path / "a"
     whole = condal.solve(model, condal.CGAL(), tol=1e-9, max_iters=20)
-    from condal.driver import checkpoint_writer as keeper
+    from condal.driver import checkpoint as keeper
 
     true, written = keeper.write, []
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import condal
-from condal.certificates.certificate import Certificate, relative_gap
-from condal.certificates.checked import rounded_text
+from condal.certificates.certificate import Certificate, relative_gap, rounded_text
 from condal.errors import ProblemError
 from condal.io.results import load, save, verify
 from condal.linalg import factorisations

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from condal.certificates.certificate import EvaluatedPoint, relative_price
+from condal.certificates.certificate import relative_price
+from condal.certificates.evaluation import EvaluatedPoint
 from condal.conic import Block, Program, conic_model
 from condal.problems.conic import modelling
 from condal.result import Status

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.certificates.certificate import Certificate, certify
+from condal.certificates.bound import certify
+from condal.certificates.certificate import Certificate
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Model, Problem, problem_of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import condal
-from condal.certificates.certificate import EvaluatedPoint
+from condal.certificates.evaluation import EvaluatedPoint
 from condal.linalg.points import dense
 from condal.problem import problem_of
 from condal.types import Spectral, from_user, to_user

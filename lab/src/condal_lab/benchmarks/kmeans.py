@@ -16,8 +16,7 @@ import numpy as np
 from scipy.io import loadmat
 
 import condal
-from condal.driver.counting import counted
-from condal.driver.scaling import normalise
+from condal.driver.scaling import counted, normalise
 from condal.methods.rules import LineSearch
 from condal.storage import Factored
 from condal_lab.benchmarks.record import DATA, save

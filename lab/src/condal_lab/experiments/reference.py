@@ -16,7 +16,8 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
-from condal.certificates.certificate import Certificate, certify
+from condal.certificates.bound import certify
+from condal.certificates.certificate import Certificate
 from condal.domains import Spectrahedron
 from condal.driver.solve import solve
 from condal.errors import ProblemError

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from condal.certificates.history import Row
 from condal.driver.run import Callback
+from condal.driver.run_record import Stop
 from condal.driver.solve import solve
-from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.problem import Model, Problem

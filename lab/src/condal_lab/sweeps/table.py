@@ -18,8 +18,7 @@ from condal.io.results.rows import cell
 from condal.io.safe_files import PathLike
 from condal.report.progress import clock
 from condal.result import Result, Status
-from condal.runtime.markup import grid
-from condal.runtime.text import escape_terminal
+from condal.runtime.text import escape_terminal, grid
 
 FAILED = "failed"
 SOLVED = Status.SOLVED.name.lower()

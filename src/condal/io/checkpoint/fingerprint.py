@@ -22,8 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from condal.linalg.guarded import is_ours
 from condal.problem import Problem
-from condal.runtime.extras import is_ours
 
 NUMBERS_PER_PIECE = 1 << 21  # copied at a time, where a copy is needed
 MAX_LEVELS = 100

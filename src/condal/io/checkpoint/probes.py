@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.gradients import Gradient
+from condal.linalg.guarded import is_ours
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.runtime.extras import is_ours
 from condal.types import LinearMap
 
 PROBE_TOLERANCE = 1e-9  # relative to the larger of two values

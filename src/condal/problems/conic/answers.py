@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import DEFAULT_FAILURE, Certificate, allowed_gap, lower_bound
-from condal.certificates.checked import CheckedAnswer, rounded_text
+from condal.certificates.bound import DEFAULT_FAILURE, lower_bound
+from condal.certificates.certificate import Certificate, CheckedAnswer, allowed_gap, rounded_text
 from condal.certificates.claims import assumptions_of
 from condal.certificates.cones import ConicForm
-from condal.certificates.conic import MAX_SIDE, proved_lower_bound, proves_infeasible
+from condal.certificates.conic import proved_lower_bound, proves_infeasible
+from condal.certificates.containment import MAX_SIDE
 from condal.certificates.proposals import proved_value
 from condal.linalg.points import Array
 from condal.linalg.rounding import group_norms, stable_norm
@@ -31,8 +32,7 @@ from condal.problems.conic.verified import (
     verified_bound,
     verified_unbounded,
 )
-from condal.runtime.arguments import require_positive
-from condal.runtime.entropy import unpredictable_seed
+from condal.runtime.arguments import require_positive, unpredictable_seed
 
 PROOF_SLACK = 0.01  # of tol: what a proof over points of bounded trace may lose
 MAX_LENGTH = 5_000_000  # of x: proofs on the program's own data hold it as a vector

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, EvaluatedPoint
+from condal.certificates.certificate import Certificate
+from condal.certificates.evaluation import EvaluatedPoint, dimacs_errors, solves
 from condal.certificates.history import History
 from condal.certificates.infeasibility import infeasibility_proof
-from condal.certificates.measures import dimacs_errors
-from condal.certificates.tolerance import solves
 from condal.driver.memory import Plan
+from condal.driver.run_record import Stop
 from condal.driver.solve import require_kinds, resume, solve
-from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
@@ -26,8 +25,7 @@ from condal.problems.conic.own_data import ON_OWN_DATA, OwnDataProofs
 from condal.problems.conic.proposed import Settled, folded_dual, point_of, proving_dual
 from condal.problems.conic.trace_bound import Verdict, combine
 from condal.result import Result, Status
-from condal.runtime.arguments import seed_of
-from condal.runtime.entropy import unpredictable_seed
+from condal.runtime.arguments import seed_of, unpredictable_seed
 from condal.runtime.time_limit import TimeLimit
 from condal.types import Method, from_user
 

@@ -19,13 +19,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
-from condal.certificates.interior import proved_ray
 from condal.driver.solve import solve
 from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.points import Array, dense
 from condal.linalg.rounding import gamma, norm_above, row_squares
 from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import fold
+from condal.problems.conic.interior import proved_ray
 from condal.problems.conic.program import Block, Program, trace_of
 from condal.problems.conic.structure import Shape, blocks_of
 from condal.problems.conic.verified import conic_form, packed, unpacked

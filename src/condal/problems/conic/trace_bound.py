@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.rounding import adjoint_rounding, dual_rounding
+from condal.certificates.bound import adjoint_rounding, dual_rounding
 from condal.errors import ProblemError
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import add

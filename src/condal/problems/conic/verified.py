@@ -17,9 +17,9 @@ from scipy.sparse.linalg import lsqr
 
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import proved_lower_bound, proves_feasible, proves_infeasible
-from condal.certificates.interior import interior_point, proved_ray
 from condal.certificates.proposals import proved_value
 from condal.linalg.points import Array
+from condal.problems.conic.interior import interior_point, proved_ray
 from condal.problems.conic.program import Program
 
 MAX_LENGTH = 100_000  # of x: larger programs rest on the proofs of their parts

@@ -6,7 +6,7 @@ as a Product its parts and an Operator its LinearOperator. A problem without any
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -17,17 +17,14 @@ import numpy as np
 
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.guarded import UserPiece
-from condal.linalg.points import Array, Point
+from condal.linalg.guarded import UserPiece, is_ours
+from condal.linalg.points import Point
 from condal.linalg.sparse import is_operator
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
 from condal.problem import Problem
-from condal.runtime.extras import is_ours
 from condal.sets.separable import Separable
 from condal.types import Domain, LinearMap, Provable, from_user
-
-__all__ = ["guarded"]
 
 
 def guarded(problem: Problem) -> Problem:
@@ -36,8 +33,8 @@ def guarded(problem: Problem) -> Problem:
     X = _guard(problem.X, "X")
     A, h = _guarded_rows(problem.A, problem.h)
     f = _guard(problem.f, "f")
-    repair, propose = _repair(problem), _propose(problem)
-    pieces = {"f": f, "X": X, "A": A, "h": h, "repair": repair, "propose": propose}
+    calls = {name: _guarded_call(problem, name) for name in ("repair", "propose")}
+    pieces = {"f": f, "X": X, "A": A, "h": h, **calls}
     changed = {name: piece for name, piece in pieces.items() if piece is not getattr(problem, name)}
     return replace(problem, **changed, checked=True) if changed else problem
 
@@ -100,12 +97,15 @@ def _guarded_operator(op: Any, letter: str) -> Any:
 
 def _guarded_piece(piece: Any, letter: str) -> Any:
     """Guard a user-supplied domain, map, objective or function."""
-    from condal.driver.pieces.guards.domains import guarded_domain
-    from condal.driver.pieces.guards.functions import GuardedFunction, GuardedObjective
-    from condal.driver.pieces.guards.maps import GuardedMap
+    from condal.driver.guarded_pieces import (
+        GuardedFunction,
+        GuardedMap,
+        GuardedObjective,
+        guarded_domain,
+    )
 
     if hasattr(piece, "lmo"):
-        return guarded_domain(piece, letter)
+        return guarded_domain(piece, letter, _guard)
     if hasattr(piece, "adjoint"):
         return GuardedMap(piece, letter, _guard)
     kind = GuardedObjective if hasattr(piece, "gradient") else GuardedFunction
@@ -136,35 +136,25 @@ def _rebuilt(piece: Any, letter: str) -> Any:
     return twin
 
 
-def _repair(problem: Problem) -> Callable[[Point], Point] | None:
-    """Guard the repair, if it is user-supplied."""
-    call, piece = problem.repair, UserPiece("repair")
+def _guarded_call(problem: Problem, name: str) -> Any:
+    """Guard the repair or the proposal, if it is user-supplied."""
+    call, piece = getattr(problem, name), UserPiece(name)
     if call is None or _of_condal(call):
         return call
     like = _zero(problem)
 
-    def repair(x: Point) -> Point:
+    def repair(x: Point) -> Any:
         with piece.asked():
             repaired = call(x)
         return _point(problem.X, repaired, piece, like)
 
-    return repair
-
-
-def _propose(problem: Problem) -> Callable[[Point], tuple[Point, Array]] | None:
-    """Guard the proposal, if it is user-supplied."""
-    call, piece = problem.propose, UserPiece("propose")
-    if call is None or _of_condal(call):
-        return call
-    like = _zero(problem)
-
-    def propose(x: Point) -> tuple[Point, Array]:
+    def propose(x: Point) -> Any:
         with piece.asked():
             point, y = call(x)
         y = piece.array(y, (problem.A.size,))
         return _point(problem.X, point, piece, like), y
 
-    return propose
+    return repair if name == "repair" else propose
 
 
 def _point(X: Domain, x: Any, piece: UserPiece, like: Gradient) -> Point:

@@ -1,0 +1,233 @@
+"""A point as proofs see it: its images, whether it lies in X, and what it solves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from condal.certificates.certificate import Certificate, allowed_gap
+from condal.errors import ProblemError
+from condal.linalg.gradients import add, norm
+from condal.linalg.points import Array, LowRank, Point, local_rows, total_rows
+from condal.linalg.rounding import Proof, stable_norm
+from condal.problem import Problem
+from condal.sets.boxes import Equal
+from condal.types import Domain, Spectral
+
+MEMBER_TOL = 1e-6  # of max |x| over X: a point within this distance of X counts as in X
+REFUTING_ROUNDING = 1e-9  # of what is added up: more is no rounding of an objective or a price
+ASYMMETRY_ROUNDING = 1e-9  # of the largest entry: an asymmetry that is rounding
+EXACT_INFEASIBILITY = 1e-12  # an infeasibility that is rounding
+ROW_ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of |a_i| max |x|: rounding of (Ax)_i
+EXACT_PRICE = 1e-12  # of the unit of a gap: a price that is rounding
+EXACT_DISTANCE = 1e-10  # of max |x| over X: a distance from X that is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedPoint:
+    """The images of a point, and its objective, infeasibility and distance from X."""
+
+    Mx: Array
+    Ax: Array
+    objective: float
+    infeasibility: float
+    distance_to_X: float
+
+    @classmethod
+    def of(cls, problem: Problem, x: Point) -> EvaluatedPoint:
+        """Evaluate x, which must be a point of the space of X; each image is computed once."""
+        require_point(problem.X, x)
+        Mx, Ax = problem.f.M(x), problem.A(x)
+        return cls(
+            Mx,
+            Ax,
+            problem.sense * (problem.f.value(Mx) + problem.h.value(Ax)) + 0.0,  # 0 for -0
+            problem.h.distance(Ax) / problem.infeasibility_unit,
+            problem.X.distance(x),
+        )
+
+
+def is_member(X: Domain, distance: float, tol: float = inf) -> bool:
+    """Return whether a point at this distance from X counts as a point of X."""
+    return distance <= min(MEMBER_TOL, tol) * X.max_norm
+
+
+def price_of_distance(problem: Problem, seen: EvaluatedPoint, y: Array) -> float:
+    """Return what the distance of a point from X is worth, about, at the slope of the Lagrangian.
+
+    Over a large X, a distance that is small relative to X may be worth more than the objective.
+    """
+    if seen.distance_to_X == 0.0:
+        return 0.0
+    f, h = problem.f, problem.h
+    v = add(f.M.adjoint(f.gradient(seen.Mx)), problem.A.adjoint(h.dual_point(y)))
+    return norm(v, np.random.default_rng(0)) * seen.distance_to_X
+
+
+def refutes(problem: Problem, seen: EvaluatedPoint, y: Array, lower: float) -> bool:
+    """Return whether a point of X refutes a lower bound that the dual y is said to prove.
+
+    By weak duality, no such bound exceeds the objective at any x in X by more than the price of
+    its infeasibility. What is left, beyond rounding, shows that the proof is wrong. Proofs that use
+    a fixed diagonal say nothing of points with another one.
+    """
+    if not is_member(problem.X, seen.distance_to_X):
+        return False
+    if problem.fixed_diagonal is not None and seen.infeasibility > EXACT_INFEASIBILITY:
+        return False
+    w, value = problem.h.dual_point(y), problem.sense * seen.objective
+    excess = lower - value - problem.price(seen.Ax, w)
+    if not excess > REFUTING_ROUNDING * problem.gap_unit(value):
+        return False
+    largest = problem.objective_range + stable_norm(w) * problem.A.norm * problem.X.max_norm
+    rounding = REFUTING_ROUNDING * (largest + abs(value) + abs(lower))
+    return bool(excess > rounding + 2 * price_of_distance(problem, seen, y))
+
+
+def solves(problem: Problem, certificate: Certificate, tol: float) -> bool:
+    """Return whether a certificate proves that its point solves the problem to tol."""
+    return not excess(problem, certificate, tol)
+
+
+def excess(
+    problem: Problem,
+    certificate: Certificate,
+    tol: float,
+    *,
+    gap_room: float = 0.0,
+    infeasibility_room: float = 0.0,
+) -> str:
+    """Return what is not within tol, in words; "" if the point solves the problem to tol.
+
+    The rooms are for the rounding of another machine: of gap and price, which are absolute here,
+    and of the relative infeasibility. A measure that is nan is not within tol.
+    """
+    objective, unit = certificate.objective, problem.gap_unit(certificate.objective)
+    allowed = allowed_gap(problem, objective, tol) + gap_room
+    gap = abs(certificate.bound - objective)
+    if not gap <= allowed:
+        return f"a gap of {gap / unit:.3g} is not within tol {tol:g}"
+    if not certificate.infeasibility <= tol + infeasibility_room:
+        return f"an infeasibility of {certificate.infeasibility:.3g} is not within tol {tol:g}"
+    price = certificate.price * max(1.0, abs(objective))
+    if not price <= allowed:
+        return f"a price of infeasibility of {price / unit:.3g} is not within tol {tol:g}"
+    return "" if is_member(problem.X, certificate.distance_to_X, tol) else "the point is not in X"
+
+
+def is_bracket(
+    problem: Problem, seen: EvaluatedPoint, certificate: Certificate, *, times: float = 1.0
+) -> bool:
+    """Return `Certificate.bracket` of a point, with `times` the rounding that is allowed.
+
+    The infeasibility is one number for all rows: where units differ, it hides what one row
+    violates, and over a large X a violation that is rounding may have a price.
+    """
+    objective, bound = certificate.objective, certificate.bound
+    room = times * (EXACT_PRICE * problem.gap_unit(objective))
+    return bool(
+        certificate.certified
+        and certificate.inside
+        and certificate.infeasibility <= times * EXACT_INFEASIBILITY
+        and certificate.price * max(1.0, abs(objective)) <= room
+        and problem.sense * (bound - objective) <= room
+        and _rows_hold(problem, seen.Ax, times * ROW_ROUNDING)
+    )
+
+
+def _rows_hold(problem: Problem, Ax: Array, rounding: float) -> bool:
+    """Return whether no row of Ax is further from K than its rounding."""
+    if not Ax.size:
+        return True
+    room = rounding * problem.X.max_norm * problem.A.row_norms()
+    for part, h in problem.h.pieces:
+        if h.lipschitz == inf:
+            nearest = h.prox(Ax[part], 1.0)
+            allowed = np.maximum(room[part], rounding * np.abs(nearest))
+            if not np.all(np.abs(Ax[part] - nearest) <= allowed):
+                return False
+    return True
+
+
+def dimacs_errors(
+    problem: Problem, seen: EvaluatedPoint, y: Array, lower: float, proof: Proof
+) -> dict[str, float]:
+    """Return the six DIMACS error measures, for a linear objective over K = {b}.
+
+    The dual slack Z = V - l I, with l proved below lambda_min(V), is psd, so e3 and e4 vanish. e2
+    is the distance to X, of which a negative eigenvalue is a part.
+    """
+    if not isinstance(problem.h, Equal) or problem.f.L != 0.0 or not np.isfinite(lower):
+        return {}
+    b, value = problem.h.b, problem.f.value(seen.Mx)
+    largest = 1.0 + float(np.abs(b).max(initial=0.0))
+    total = 1.0 + abs(value) + abs(lower)
+    residual = seen.Ax - b
+    errors: dict[str, Any] = {
+        "e1": stable_norm(residual) / largest,
+        "e2": seen.distance_to_X / largest,
+        "e3": 0.0,
+        "e4": 0.0,
+        "e5": (value - lower) / total,
+        "e6": (value + y @ seen.Ax - proof.value) / total,
+    }
+    return {name: float(error) for name, error in errors.items()}
+
+
+def require_point(X: Domain, x: Any) -> None:
+    """Raise ProblemError unless x is finite, real, and of the shape of the points of X.
+
+    A matrix must be symmetric: functions that read one triangle and functions that read both would
+    otherwise see different points.
+    """
+    parts = getattr(X, "parts", None)
+    if parts is not None:
+        if not isinstance(x, tuple) or len(x) != len(parts):
+            raise ProblemError(f"x must be a tuple of {len(parts)} blocks")
+        for part, block in zip(parts, x, strict=True):
+            require_point(part, block)
+        return
+    for array in _arrays(x):
+        require_real(array, "x")
+    if not isinstance(X, Spectral):
+        if isinstance(x, np.ndarray):
+            X.check(x, "x")
+        return
+    side = (total_rows(x.U),) * 2 if isinstance(x, LowRank) else x.shape
+    if side != (X.n, X.n):
+        raise ProblemError(f"x must be {X.n} x {X.n}; got shape {side}")
+    if isinstance(x, np.ndarray) and x.size:
+        asymmetry = float(np.abs(x - x.T).max())
+        if asymmetry > ASYMMETRY_ROUNDING * float(np.abs(x).max()):
+            raise ProblemError(f"x must be symmetric; the largest |x - x'| is {asymmetry:.3g}")
+
+
+def _arrays(x: Any) -> Iterator[Any]:
+    """Yield the arrays of a point."""
+    if isinstance(x, tuple):  # blocks of a domain that does not say what they are
+        for block in x:
+            yield from _arrays(block)
+    elif isinstance(x, LowRank):
+        yield from (x.U, x.weights)
+    else:
+        yield x
+
+
+def require_vector(v: Any, like: Array, name: str) -> None:
+    """Raise ProblemError unless v holds as many finite real numbers as `like`."""
+    require_real(v, name)
+    if v.shape != like.shape:
+        raise ProblemError(f"{name} must be {like.size} finite numbers; got shape {v.shape}")
+
+
+def require_real(array: Any, name: str) -> None:
+    """Raise ProblemError unless the array holds finite real numbers."""
+    if not isinstance(local_rows(array), np.ndarray) or array.dtype.kind not in "biuf":
+        kind = getattr(array, "dtype", type(array).__name__)
+        raise ProblemError(f"{name} must be arrays of real numbers; got {kind}")
+    if not np.isfinite(array).all():
+        raise ProblemError(f"{name} must be finite; it holds nan or inf")

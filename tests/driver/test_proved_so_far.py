@@ -3,48 +3,46 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import condal
 from condal.driver.certification import Certifier
 from condal.report.notebook import drawn
 from condal.report.progress import LEGEND
 from condal.result import Status
-
-
-def random_graph(n, m, seed):
-    rng = np.random.default_rng(seed)
-    i, j = np.triu_indices(n, 1)
-    chosen = rng.choice(i.size, m, replace=False)
-    W = sp.csr_array((np.ones(m), (i[chosen], j[chosen])), shape=(n, n))
-    return W + W.T
+from known import random_graph
 
 
 def inexact():
     """A problem on which estimates of inexact oracles are better than what is proved."""
-    return condal.problems.max_cut(random_graph(300, 1500, 0))
+    return condal.problems.max_cut(random_graph(300, 10))
+
+
+def theta():
+    return condal.problems.theta(random_graph(30, 6))
 
 
 CASES = {
     "max-cut": (inexact, condal.CGAL),
-    "theta": (lambda: condal.problems.theta(random_graph(60, 200, 0)), condal.CGAL),
-    "theta by splitting": (
-        lambda: condal.problems.theta(random_graph(60, 200, 0)),
-        condal.methods.Splitting,
-    ),
+    "theta": (theta, condal.CGAL),
+    "theta by splitting": (theta, condal.methods.Splitting),
 }
+
+
+@cache
+def whole(name, tol):
+    model, method = CASES[name]
+    return condal.solve(model(), method(), tol=tol, max_iters=3000).history
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("tol", [1e-2, 1e-3])
 def test_a_stopped_run_is_never_worse_than_what_it_showed_as_proved(name, tol):
     model, method = CASES[name]
-    model = model()
-    whole = condal.solve(model, method(), tol=tol, max_iters=3000)
-    last = len(whole.history)
+    model, last = model(), len(whole(name, tol))
     for k in sorted({1, 2, last // 3, last // 2, (9 * last) // 10, last - 1, last}):
         if k < 1:
             continue
@@ -58,14 +56,13 @@ def test_a_stopped_run_is_never_worse_than_what_it_showed_as_proved(name, tol):
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_proved_only_improves(name):
-    model, method = CASES[name]
-    history = condal.solve(model(), method(), tol=1e-3, max_iters=3000).history
-    assert (np.diff(np.nan_to_num(history["proved"], posinf=1e300)) <= 0).all()
+    proved = whole(name, 1e-3)["proved"]
+    assert (np.diff(np.nan_to_num(proved, posinf=1e300)) <= 0).all()
 
 
 def test_a_run_that_gets_worse_returns_its_best_pair():
     """The pair of a tolerance that was almost reached outlives the states after it."""
-    model, seen = condal.problems.theta(random_graph(60, 200, 0)), []
+    seen = []
 
     def stop(row):
         seen.append(row)
@@ -73,7 +70,7 @@ def test_a_run_that_gets_worse_returns_its_best_pair():
             other.k for other in seen if np.isfinite(other.proved)
         )
 
-    result = condal.solve(model, condal.CGAL(), tol=2e-3, callback=stop)
+    result = condal.solve(theta(), condal.CGAL(), tol=2e-3, callback=stop)
     assert result.certificate.error <= seen[-1].proved
 
 

@@ -143,7 +143,8 @@ def test_a_callback_sees_every_row_and_can_stop(model):
         return row.k == 5
 
     result = condal.solve(model, tol=1e-9, callback=callback)
-    assert result.status is condal.Status.INTERRUPTED
+    assert (result.status, result.iterations) == (condal.Status.INTERRUPTED, 5)
+    assert result.bound >= result.objective
     assert [row.k for row in rows] == [1, 2, 3, 4, 5]
     np.testing.assert_array_equal(rows, list(result.history))
 

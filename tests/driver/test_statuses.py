@@ -1,4 +1,4 @@
-"""Each status by a problem that must end so, with the proof that it claims and its advice."""
+"""Why a run stops: each status by a problem that must end so, with its proof and its advice."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Status
+from condal.driver.run_record import StopReasons
 from condal.linalg.symmetric import Symmetric
 from condal.methods import InteriorPoint, LowRankCGAL
 from condal.problems import max_cut
@@ -96,24 +97,6 @@ def test_unbounded_comes_with_a_proof():
     assert result.status is Status.UNBOUNDED
 
 
-def test_max_iters():
-    result = condal.solve(MODEL, condal.CGAL(), tol=1e-9, max_iters=7)
-    assert (result.status, result.iterations) == (Status.MAX_ITERS, 7)
-    assert result.bound >= result.objective
-
-
-def test_max_seconds():
-    result = condal.solve(MODEL, condal.CGAL(), tol=1e-12, max_seconds=0.1)
-    assert result.status is Status.MAX_SECONDS
-    assert result.bound >= result.objective
-
-
-def test_interrupted():
-    result = condal.solve(MODEL, condal.CGAL(), tol=1e-9, callback=lambda row: row.k == 4)
-    assert (result.status, result.iterations) == (Status.INTERRUPTED, 4)
-    assert result.bound >= result.objective
-
-
 def test_numerical_error_says_why_and_keeps_what_was_proved():
     n, calls = 30, []
 
@@ -145,3 +128,53 @@ def test_a_tolerance_near_rounding_is_reached_or_said_not_to_be():
     result = condal.solve(MODEL, LowRankCGAL(), tol=1e-15, max_iters=2000)
     assert result.status in (Status.SOLVED, Status.INACCURATE)
     assert result.gap < 1e-11
+
+
+@pytest.mark.parametrize(
+    ("reasons", "status"),
+    [
+        ({}, None),
+        ({"answer_solves": True, "answer_is_close": True}, None),
+        ({"error": ""}, Status.NUMERICAL_ERROR),
+        ({"error": "f(x) was nan", "proved": Status.SOLVED}, Status.NUMERICAL_ERROR),
+        ({"proved": Status.INFEASIBLE, "stalled": True}, Status.INFEASIBLE),
+        ({"proved": Status.SOLVED, "interrupted": True}, Status.SOLVED),
+        ({"interrupted": True, "at_max_iters": True}, Status.INTERRUPTED),
+        ({"interrupted": True, "answer_solves": True}, Status.INTERRUPTED),
+        ({"out_of_time": True}, Status.MAX_SECONDS),
+        ({"at_max_iters": True, "stalled": True}, Status.MAX_ITERS),
+        ({"at_max_iters": True, "answer_solves": True}, Status.SOLVED),
+        ({"at_max_iters": True, "answer_is_close": True}, Status.MAX_ITERS),
+        ({"stalled": True}, Status.STALLED),
+        ({"stalled": True, "answer_is_close": True}, Status.INACCURATE),
+        ({"stalled": True, "answer_is_close": True, "answer_solves": True}, Status.SOLVED),
+    ],
+)
+def test_one_place_decides(reasons, status):
+    assert StopReasons(**reasons).status is status
+
+
+@pytest.mark.parametrize("method", [None, "cgal", "cgal-ls", "hcgm"])
+def test_a_tol_of_0_runs_to_the_limit(method):
+    """Beyond the patience with a stall, and where the gap is rounding already."""
+    model = condal.problems.max_cut(1.0 - np.eye(3))
+    result = condal.solve(model, method, tol=0, max_iters=700)
+    assert (result.status, len(result.history), result.tol) == (Status.MAX_ITERS, 700, 0.0)
+    assert result.certificate.certified
+
+
+def test_a_tol_of_0_ends_where_the_method_can_do_no_more():
+    model = condal.problems.max_cut(1.0 - np.eye(3))
+    assert condal.solve(model, "interior-point", tol=0, max_iters=700).status is Status.INACCURATE
+
+
+def test_a_tol_of_0_needs_a_limit(tmp_path):
+    model = condal.problems.max_cut(1.0 - np.eye(3))
+    with pytest.raises(condal.ProblemError, match="got 0: to run to a limit, set max_iters or"):
+        condal.solve(model, tol=0)
+    condal.solve(model, "cgal", tol=0, max_iters=5, checkpoint=tmp_path / "run")
+    with pytest.raises(condal.ProblemError, match="set max_iters or max_seconds"):
+        condal.resume(tmp_path / "run", model)
+    assert len(condal.resume(tmp_path / "run", model, max_iters=5).history) == 10
+    condal.save(condal.solve(model, "cgal", tol=0, max_iters=5), tmp_path / "saved")
+    assert condal.load(tmp_path / "saved").result.tol == 0.0

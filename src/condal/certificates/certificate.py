@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import inf, isfinite, isnan, nan
 
 import numpy as np
@@ -189,6 +188,8 @@ def rounded_text(value: float, *, up: bool) -> str:
     """Return a proved bound with 10 digits, rounded to the safe side: up or down."""
     if not isfinite(value):
         return str(value)
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     return f"{float(Context(prec=DIGITS, rounding=rounding).plus(Decimal(value))):.{DIGITS}g}"
 

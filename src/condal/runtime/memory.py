@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from math import inf
 from pathlib import Path
 from typing import TypeAlias
@@ -37,6 +36,8 @@ def bytes_of(size: Bytes, name: str = "max_memory") -> float:
 
 def size(count: float) -> str:
     """Format a number of bytes to two digits, in the unit that fits."""
+    from decimal import Decimal
+
     value, units = Decimal(f"{count:.1e}"), ["bytes", "kB", "MB", "GB", "TB", "PB"]
     while value >= 1000 and len(units) > 1:
         value, units = value / 1000, units[1:]
@@ -81,7 +82,7 @@ def _cgroup_limits(root: Path) -> Iterator[int]:
         group = Path(path.strip().lstrip("/"))
         for level in {Path(), group, *group.parents}:
             try:
-                text = (top / level / name).read_text(encoding="ascii").strip()
+                text = (top / level / name).read_text(encoding="utf-8").strip()
             except (OSError, ValueError):
                 continue
             if text.isdecimal():  # no limit is "max"

@@ -108,8 +108,10 @@ gallery: .venv/installed
 	  name=$$(basename $$example .py); \
 	  OPENBLAS_NUM_THREADS=1 ../../$(BIN)/python $$example >$${name#*_}.txt || exit 1; done
 
+# Measured claims: `make benchmark NAMES="large threads"`.
+NAMES ?= oracle penalty cvxpy_maxcut walk
 benchmark: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m condal_lab.benchmarks
+	$(BIN)/python -m condal_lab.benchmarks $(NAMES)
 
 # condal against its peers: `make bench SETS="gset theta" DATA=folder`.
 SETS ?= gset tori theta kmeans growth

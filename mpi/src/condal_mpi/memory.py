@@ -27,6 +27,7 @@ from condal_mpi.phases import DistributedPhaseRetrieval
 DATA_COPIES = 4  # of the rows of W, at most: the input, L while it is built, and PETSc's
 MASK_COPIES = 3  # as they were given, as complex numbers, and scaled
 SLOT_NUMBERS = 8  # per slot of sweeps, while they are arranged
+INDEX = 4  # bytes
 ENGINE_BYTES = 50 * 10**6  # of MPI, PETSc and SLEPc, in addition to Python
 
 DistributedModel: TypeAlias = DistributedMaxCut | DistributedTheta | DistributedPhaseRetrieval
@@ -108,18 +109,18 @@ def phase_bytes(model: DistributedPhaseRetrieval) -> dict[str, int]:
     }
 
 
-def halo_bytes(count: int, *, index: int = 4) -> int:
+def halo_bytes(count: int) -> int:
     """Return the bytes of a halo: received values, their indices and the send lists."""
-    return 2 * (NUMBER + index) * count
+    return 2 * (NUMBER + INDEX) * count
 
 
-def bytes_by_part(rows: int, entries: int, R: int, *, basis: int = BASIS_SIZE) -> dict[str, int]:
+def bytes_by_part(rows: int, entries: int, R: int) -> dict[str, int]:
     """Return the bytes per part of a rank with `rows` rows and `entries` entries of C."""
     return {
         "x": Sketch.bytes_for(rows, R),
         "data": DATA_COPIES * ENTRY * entries,
         "images and duals": IMAGES * NUMBER * rows,
-        "oracle": (basis + VECTORS) * NUMBER * rows,
+        "oracle": (BASIS_SIZE + VECTORS) * NUMBER * rows,
         "proof": VECTORS * NUMBER * rows,
         "Python": PYTHON + ENGINE_BYTES,
     }

@@ -1,75 +1,59 @@
-"""The benchmark of ranks runs, small, and tells what it found."""
+"""The benchmark of ranks runs, small, and its answers agree."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import ranks
+import scipy.sparse as sp
 
 from condal_lab.benchmarks import ranks as benchmark
-from condal_lab.benchmarks.ranks_page import outside, page
+from condal_mpi import write_shards
 
 pytestmark = ranks.needed
 
-LOW_RANK = ((1500, 0), (1500, 1), (3000, 1), (3000, 2))
+N = 1000
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("ranks")
-    each = 1500
-    cases = [
-        *(benchmark.Case("torus", count * each, count, "short", 3) for count in (1, 2)),
-        *(benchmark.Case("random", each, count, "answer", 3) for count in (1, 2)),
-        benchmark.Case("random", each, 0, "plain", 3),
-        *(benchmark.Case("random", n, count, "lowrank", 0) for n, count in LOW_RANK),
-        benchmark.Case("random", each, 2, benchmark.PAIR, 0),
-    ]
-    return [benchmark.run(case, folder) for case in cases]
+def rows():
+    solves = [(kind, count) for kind in (benchmark.CUT, benchmark.THETA) for count in (0, 1, 2)]
+    solves += [(benchmark.APART, 2), (benchmark.CGAL, 0), (benchmark.CGAL, 2)]
+    each = [row for kind, count in solves for row in benchmark.measure(kind, N, count)]
+    return [{**row, "load": 1.0} for row in each]
 
 
-def test_a_short_run_has_one_krylov_space_an_iteration(rows):
-    for row in rows[:2]:
-        assert row["products"] == 25
-        assert row["shell_calls"] == 24
-        assert 0 < outside(row) < 1
-
-
-def test_the_parts_of_an_iteration_are_within_it(rows):
-    row = rows[1]
-    assert row["shell_seconds"] < row["slepc_seconds"] < row["seconds"]
-    assert row["size"]["ranks"] == 2
-
-
-def test_the_answers_of_ranks_agree(rows):
-    one, two = rows[2:4]
-    assert two["objective"] == pytest.approx(one["objective"], rel=1e-9)
-    # Once a Ritz value has converged, the further steps of a Lanczos proof depend on rounding.
-    assert two["bound"] == pytest.approx(one["bound"], rel=1e-6)
-
-
-def test_low_rank_runs_are_solved_alike(rows):
-    plain, single, one, two = (row for row in rows if row["how"] == "lowrank")
-    assert {row["status"] for row in (plain, single, one, two)} == {"SOLVED"}
-    assert {row["method"] for row in (plain, single, one, two)} == {"lowrank"}
-    assert single["objective"] == pytest.approx(plain["objective"], rel=1e-3)
-    assert two["objective"] == pytest.approx(one["objective"], rel=1e-9)
+@pytest.mark.parametrize(("kind", "rel"), [(benchmark.CUT, 1e-3), (benchmark.THETA, 2e-2)])
+def test_ranks_and_one_process_prove_the_same(rows, kind, rel):
+    plain, one, two = (row for row in rows if row["problem"] == kind)
+    assert {row["status"] for row in (plain, one, two)} == {"solved"}
+    assert one["objective"] == pytest.approx(plain["objective"], rel=rel)
+    assert two["objective"] == pytest.approx(one["objective"], rel=1e-6)
     assert two["peak_mb"] < two["estimate_mb"]
 
 
 def test_ranks_that_solve_apart_find_what_one_finds(rows):
-    pair = next(row for row in rows if row["how"] == benchmark.PAIR)
-    one = next(row for row in rows if (row["how"], row["n"], row["ranks"]) == ("lowrank", 1500, 1))
-    assert pair["objective"] == one["objective"]
-    assert pair["products"] == one["products"]
+    apart = next(row for row in rows if row["problem"] == benchmark.APART)
+    one = next(row for row in rows if (row["problem"], row["ranks"]) == (benchmark.CUT, 1))
+    assert apart["objective"] == one["objective"]
+    assert apart["products"] == one["products"]
+
+
+def test_edges_and_bytes_between_ranks_are_counted(tmp_path):
+    path = np.diag(np.ones(9), 1)
+    write_shards(tmp_path / "path", sp.csr_array(path + path.T))
+    assert benchmark.between(tmp_path / "path", 3) == {"share_3": 2 / 9, "bytes_3": 8 * 4 / 3}
 
 
 def test_the_page_has_a_line_for_each(rows):
-    text = page(rows)
-    assert "| torus | 3,000 | 2 | 25.0 |" in text
-    assert "| 1,500 | no MPI |" in text
-    assert "Weak scaling, torus graph, 1,500 rows per rank" in text
-    assert "random graph of 3,000 vertices: 2 ranks take" in text
-    assert "random graph of 1,500 vertices: 1 rank takes" in text
-    assert "Weak scaling of the low-rank method, 1,500 rows per rank: 2 ranks take" in text
-    assert "is the growth of a solve on 1 rank from 1,500 to" in text
-    assert "* Two solves of 1,500 vertices at once, one per core and without messages," in text
+    orders = [
+        {**row, "load": 1.0}
+        for order in ("file", "partition")
+        for row in benchmark.ordered("torus", 20, order)
+    ]
+    assert all(row["status"] == "solved" for row in orders)
+    assert orders[1]["bytes_2"] < 0.5 * orders[0]["bytes_2"]
+    text = benchmark.page([*rows, *orders])
+    assert "| max-cut | 1,000 | 2 |" in text
+    assert "| theta | 1,000 | no MPI |" in text
+    assert "| torus | 400 | partition | " in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-import numpy as np
+from condal_lab.bench.process import finite
 
 Outcome = Literal["solved", "short", "unproved", "wrong", "time", "refused", "failed"]
 Key = tuple[str, str, float]
@@ -117,10 +117,4 @@ class BenchRun:
 
     def record(self) -> dict[str, Any]:
         """Return the fields for JSON, with None for numbers that are not finite."""
-        return {name: _plain(value) for name, value in asdict(self).items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return value
+        return dict(finite(asdict(self)))

@@ -1,17 +1,12 @@
-"""The process of one run: python -m condal_lab.bench.worker JOB ANSWER.
-
-It builds the instance and the peer's data, times the solve and certifies the answer.
-"""
+"""One run: build the instance and the peer's data, time the solve and certify the answer."""
 
 from __future__ import annotations
 
-import json
-import resource
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +33,11 @@ from condal_lab.bench.sets import SETS
 
 SHORT_SECONDS = 2.0  # of CPU time: shorter solves of a question are repeated
 BATCH_SECONDS, MAX_TIMES, REPEATS = 0.3, 300, 3  # of a batch of solves, and batches in a process
+
+
+def perform(job: dict[str, Any]) -> dict[str, Any]:
+    """Do a job in a process of its own, and return the fields of its run."""
+    return asdict(work(Job(**job)))
 
 
 def work(job: Job) -> BenchRun:
@@ -166,18 +166,3 @@ def _outcome(proved: CertifiedAnswer, tol: float) -> Any:
 def _brief(error: Exception) -> str:
     text = " ".join(str(error).split())[:200]
     return text if isinstance(error, CondalError) else f"{type(error).__name__}: {text}"
-
-
-def main(question: str, reply: str) -> None:
-    """Read the job, do it, and write the run."""
-    record = json.loads(Path(question).read_text(encoding="utf-8"))
-    job = Job(**record)
-    resource.setrlimit(resource.RLIMIT_AS, (job.memory, job.memory))
-    run = work(job)
-    Path(reply).write_text(json.dumps(run.record(), allow_nan=False), encoding="utf-8")
-
-
-__all__ = ["main", "measure_solve", "work"]
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -15,7 +15,7 @@ from typing import Any
 from condal_lab.bench.table import power, seconds
 from condal_lab.benchmarks.instance import GOAL, Instance
 from condal_lab.benchmarks.instances import INSTANCES
-from condal_lab.benchmarks.record import RESULTS, write
+from condal_lab.benchmarks.runner import RESULTS
 from condal_lab.benchmarks.timed import REFERENCE, run, work
 from condal_lab.markdown import markdown
 
@@ -180,7 +180,7 @@ def main() -> None:
         rows += measured_rows
         if not quick:
             rows.sort(key=lambda row: cases.index(row["case"]))
-            write("applications", rows)
+            (RESULTS / "applications.json").write_text(json.dumps({"rows": rows}), encoding="utf-8")
             (RESULTS / "applications.md").write_text(page(rows), encoding="utf-8")
     if quick:
         print("\n".join(notes(rows)))

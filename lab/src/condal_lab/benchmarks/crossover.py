@@ -1,22 +1,16 @@
 """Each method that the default may choose for linear f and sparse equations, n = 60 to 50,000.
 
-The estimates from which the default method chooses are fitted to results/crossover.json. The last
-table shows how the first choice compares with the fastest method. The run is one of those by name;
-`--only=theta` measures one family.
+The estimates from which the default method chooses are fitted to results/crossover.json. `regret`
+is the time of the first choice over that of the fastest method.
 """
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterator
-from itertools import groupby, product
+from collections.abc import Callable, Iterator
+from itertools import product
 from math import inf
-from operator import itemgetter
 from typing import Any
-
-import numpy as np
-import scipy.sparse as sp
 
 import condal
 from condal.driver.scaling import normalise
@@ -26,8 +20,8 @@ from condal.methods.interior.cost import MAX_STEP_SECONDS
 from condal.methods.rules import LineSearch
 from condal.methods.surface.rows import SurfaceRows
 from condal.problem import Problem
-from condal_lab.bench.generated import uniform_graph
-from condal_lab.benchmarks.record import save, show
+from condal_lab.bench.generated import sparse_rows, uniform_graph
+from condal_lab.benchmarks.runner import Benchmark, Case, Row
 
 # n, and constraints per row of x.
 SIZES = (
@@ -47,25 +41,7 @@ def theta(n: int, m: int) -> Problem:
     return condal.problems.theta(uniform_graph(n, m)).problem
 
 
-def sparse(n: int, m: int) -> Problem:
-    """Return random sparse equations that a point of rank 4 satisfies, with a sparse cost."""
-    rng = np.random.default_rng(0)
-    R = rng.standard_normal((n, 4)) / np.sqrt(4 * n)
-    i, j = rng.integers(0, n, (2, 2 * m))
-    data = rng.standard_normal(2 * m)
-    rows = []
-    for k in range(m):
-        at = slice(2 * k, 2 * k + 2)
-        G = sp.coo_array((data[at], (i[at], j[at])), shape=(n, n)).tocsr()
-        rows.append(sp.csr_array(0.5 * (G + G.T)))
-    A = condal.Inner(rows)
-    C = sp.random(n, n, 8 / n, random_state=rng, data_rvs=rng.standard_normal)
-    trace = float(np.vdot(R, R))
-    X = condal.Spectrahedron(n, trace=trace)
-    return Problem.of(f=condal.Linear(sp.csr_array(C + C.T)), X=X, A=A, K=condal.Equal(A(R @ R.T)))
-
-
-FAMILIES = {"theta": theta, "sparse": sparse}
+FAMILIES: dict[str, Callable[[int, int], Problem]] = {"theta": theta, "sparse": sparse_rows}
 
 
 def measured(problem: Problem, method: Any, tol: float) -> dict[str, Any]:
@@ -104,46 +80,28 @@ def contenders(problem: Problem, n: int, tol: float) -> Iterator[Any]:
         yield CGAL(eta=LineSearch())
 
 
-def rows(family: str) -> Iterator[dict[str, Any]]:
-    """Yield a row per method, size and tolerance."""
-    for n, density in SIZES:
-        problem = FAMILIES[family](n, density * n)
-        scaled = normalise(problem)[0]
-        for tol in TOLS if n <= SMALL else LARGE_TOLS:
-            chosen = next(choices(scaled, tol=tol)).method.name
-            for method in contenders(scaled, n, tol):
-                yield {
-                    "family": family,
-                    "n": n,
-                    "m": density * n,
-                    "tol": tol,
-                    "method": method.name,
-                    "chosen": chosen,
-                    **measured(problem, method, tol),
-                    **features(scaled),
-                }
+def measure(family: str, n: int, m: int) -> list[Row]:
+    """Return a row per method and tolerance."""
+    problem = FAMILIES[family](n, m)
+    scaled, rows = normalise(problem)[0], []
+    for tol in TOLS if n <= SMALL else LARGE_TOLS:
+        chosen = next(choices(scaled, tol=tol)).method.name
+        tried = {
+            method.name: measured(problem, method, tol) for method in contenders(scaled, n, tol)
+        }
+        solved = {name: row["cpu"] for name, row in tried.items() if row["status"] == "SOLVED"}
+        regret = solved.get(chosen, inf) / min(solved.values()) if solved else None
+        facts = {"family": family, "n": n, "m": m, "tol": tol, "chosen": chosen, "regret": regret}
+        rows += [
+            {**facts, "method": name, **row, **features(scaled)} for name, row in tried.items()
+        ]
+    return rows
 
 
-def regrets(measured: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield, per problem, the CPU time of the first choice over that of the fastest method."""
-    for (family, n, m, tol), group in groupby(measured, itemgetter("family", "n", "m", "tol")):
-        cpu, chosen = {}, ""
-        for row in group:
-            cpu[row["method"]] = row["cpu"] if row["status"] == "SOLVED" else inf
-            chosen = row["chosen"]
-        fastest = min(cpu, key=cpu.__getitem__)
-        ratio = cpu[chosen] / cpu[fastest] if cpu[fastest] < inf else None
-        names = {"chosen": chosen, "fastest": fastest if ratio is not None else "none"}
-        yield {"family": family, "n": n, "m": m, "tol": tol, **names, "ratio": ratio}
-
-
-def main() -> None:
-    """Measure every family."""
-    only = [word.removeprefix("--only=") for word in sys.argv if word.startswith("--only=")]
-    measurements = [row for name in only or FAMILIES for row in rows(name)]
-    save("crossover", measurements)
-    show("the first choice against the fastest method", list(regrets(measurements)))
-
-
-if __name__ == "__main__":
-    main()
+BENCHMARK = Benchmark(
+    "crossover",
+    tuple(
+        Case(f"{family}-{n}-{density}", measure, (family, n, density * n))
+        for family, (n, density) in product(FAMILIES, SIZES)
+    ),
+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import cvxpy as cp
@@ -17,9 +18,12 @@ import scipy.sparse as sp
 
 import condal
 from condal.cvxpy import CONDAL
-from condal_lab.benchmarks.record import instances, random_graph, save
+from condal_lab.bench.generated import sparse_graph
+from condal_lab.benchmarks.graphs import graph
+from condal_lab.benchmarks.runner import Benchmark, Case, Row
 
 TURNS = 9  # the minimum of fewer runs is unstable on a shared machine
+SMALL = "random"
 
 
 def written(W: Any) -> Any:
@@ -31,13 +35,15 @@ def written(W: Any) -> Any:
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the CPU seconds of a call and its value."""
     began = time.process_time()
     value = call()
     return time.process_time() - began, value
 
 
-def measure(name: str, W: Any, tol: float) -> dict[str, Any]:
+def measure(name: str, tol: float) -> list[Row]:
     """Return one row."""
+    W = sparse_graph(200, degree=8.0) if name == SMALL else graph(name)
     problem, solver = written(W), CONDAL(tol=tol)
     compiling, (data, _, _) = timed(lambda: problem.get_problem_data(solver))
     native, plugged = [], []
@@ -46,27 +52,26 @@ def measure(name: str, W: Any, tol: float) -> dict[str, Any]:
         plugged.append(timed(lambda: solver.solve_via_data(data, False, False, {})))
     ours, theirs = native[0][1], plugged[0][1].result
     least = [min(seconds for seconds, _ in runs) for runs in (native, plugged)]
-    return {
-        "graph": name,
-        "n": W.shape[0],
-        "tol": tol,
-        "max_cut_s": least[0],
-        "cvxpy_s": least[1],
-        "ratio": least[1] / least[0],
-        "compiling_s": compiling,
-        "max_cut_gap": ours.gap,
-        "cvxpy_gap": theirs.gap,
-        "max_cut_method": ours.method,
-        "cvxpy_method": theirs.method,
-    }
+    return [
+        {
+            "n": W.shape[0],
+            "tol": tol,
+            "max_cut_s": least[0],
+            "cvxpy_s": least[1],
+            "ratio": least[1] / least[0],
+            "compiling_s": compiling,
+            "max_cut_gap": ours.gap,
+            "cvxpy_gap": theirs.gap,
+            "max_cut_method": ours.method,
+            "cvxpy_method": theirs.method,
+        }
+    ]
 
 
-def main() -> None:
-    """Measure a random graph of 200 vertices, and G1 or a similar one."""
-    name, graph = next(iter(instances().items()))
-    graphs = {"random": random_graph(200, 8.0), name: graph}
-    save("cvxpy_maxcut", [measure(*one, tol) for one in graphs.items() for tol in (1e-3, 1e-4)])
-
-
-if __name__ == "__main__":
-    main()
+BENCHMARK = Benchmark(
+    "cvxpy_maxcut",
+    tuple(
+        Case(f"{name} to {tol:g}", measure, (name, tol))
+        for name, tol in product((SMALL, "G1"), (1e-3, 1e-4))
+    ),
+)

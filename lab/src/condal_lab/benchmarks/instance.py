@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,10 @@ from condal.certificates.evaluation import EvaluatedPoint
 from condal.linalg.points import dense
 from condal.problem import problem_of
 from condal.types import Spectral, from_user, to_user
+from condal_lab.benchmarks.runner import ROOT
 
 GOAL = 1e-3
+DATA = Path(os.environ.get("CONDAL_DATA", ROOT.parent / "shared" / "data"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,15 +24,15 @@ from condal.problems import (
 from condal.problems.angles import angular_synchronisation
 from condal.problems.completion import matrix_completion
 from condal.problems.trace_norm import trace_regression
-from condal_lab.bench.generated import random_edges
+from condal_lab.bench.generated import random_edges, sparse_graph
 from condal_lab.bench.recovery import star_ratings
 from condal_lab.benchmarks import programs
 from condal_lab.benchmarks.instance import Instance, modelled
 from condal_lab.benchmarks.nonnegative import assignment, random_assignment, theta_plus
 from condal_lab.benchmarks.programs import engines
-from condal_lab.benchmarks.record import random_graph, symmetrised
 from condal_lab.benchmarks.recovery import completion, movielens, phase
 from condal_lab.benchmarks.states import GRAPHS, fidelity, recorded_poses, state
+from condal_lab.experiments.stand_ins import adjacency
 
 
 def small_completion(m: int, n: int, known: int) -> Instance:
@@ -51,7 +51,7 @@ def small_completion(m: int, n: int, known: int) -> Instance:
 
 def lovasz(n: int, edges: int) -> Instance:
     i, j = random_edges(n, edges)
-    W = sp.csr_array(symmetrised(np.ones(edges), i, j, n))
+    W = adjacency(n, (i, j), np.ones(edges))
     title = f"theta, n = {n}, {edges:,} edges"
     return modelled(title, lambda: theta(W), engines(programs.theta(W), "SCS", "Clarabel"))
 
@@ -109,7 +109,7 @@ def assets(n: int, factors: int) -> Instance:
 
 def graphs(n: int) -> Instance:
     """A random graph, and a renumbered copy with a twentieth of its edges replaced."""
-    A = sp.csr_array(random_graph(n, 0.2 * n, seed=1)).toarray()
+    A = sparse_graph(n, degree=0.2 * n, seed=1).toarray()
     rng = np.random.default_rng(2)
     flip = np.triu(rng.random((n, n)) < 0.01, 1)
     p = rng.permutation(n)

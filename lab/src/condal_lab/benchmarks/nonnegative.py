@@ -12,9 +12,8 @@ import numpy as np
 
 from condal.io.formats import read_graph, read_qaplib
 from condal.problems import QuadraticAssignment, quadratic_assignment, theta
-from condal_lab.benchmarks.instance import Instance, modelled
+from condal_lab.benchmarks.instance import DATA, Instance, modelled
 from condal_lab.benchmarks.programs import Make, engines
-from condal_lab.benchmarks.record import DATA
 
 TIGHT = 0.1  # times the usual tolerance and goal
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from condal_lab.benchmarks.paper_remarks import remark
-from condal_lab.benchmarks.record import RESULTS
+from condal_lab.benchmarks.runner import RESULTS
 from condal_lab.experiments import paper
 from condal_lab.experiments.catalogue import EXPERIMENTS, Experiment
 from condal_lab.experiments.claims import ClaimVerdict, PaperClaim, method_rows

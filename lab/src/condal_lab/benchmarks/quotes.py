@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from condal_lab.benchmarks.record import RESULTS, ROOT
+from condal_lab.benchmarks.runner import RESULTS, ROOT
 
 PAGES = ("README.md", "docs/comparison.md", "docs/index.md", "paper/paper.md")
 QUOTED = re.compile(r"(<!-- bench ([\w ]+) -->\n+)(\|.*\n)(\|[-|]+\|\n)((?:\|.*\n)+)")

@@ -1,155 +1,258 @@
-"""Max-cut on ranks: the time per iteration by part, weak scaling, and the cost model.
+"""Solves on MPI's ranks and in one process: max-cut and theta by the default method, and max-cut by
+CGAL with a sketch and with the rows in several orders.
 
-`python -m condal_lab.benchmarks ranks` needs a Python with MPI, PETSc and SLEPc; `--quick` uses
-small graphs and records nothing. A *short* run asks for so little accuracy that SLEPc builds one
-Krylov space per call of the oracle. Every iteration then makes the same, minimal number of
-products, and the remaining work has its largest share. A *plain* run is CGAL as a user gets it. A
-*lowrank* run solves by the low-rank method to a proved gap of 1e-3. The rival is `condal.solve` in
-one process, by the low-rank method or by CGAL with the same sketch. A *lowrank-pair* run solves the
-same problem twice at the same time, on a rank each, without any message between them: what that
-takes longer than one solve, the cores lose to each other.
+It needs a Python with MPI, PETSc and SLEPc. Each solve reads a folder of shards, as users do.
 """
 
 from __future__ import annotations
 
-import json
-import os
+import resource
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+import time
 from pathlib import Path
 from typing import Any
 
-from condal_lab.benchmarks import ranks_page
-from condal_lab.benchmarks.huge import graph
-from condal_lab.benchmarks.launch import failure, run_python
-from condal_lab.benchmarks.on_ranks import KINDS
-from condal_lab.benchmarks.record import RESULTS, torus, write
-from condal_mpi import write_shards
+import numpy as np
+import scipy.sparse as sp
 
-SHORT, PLAIN, ANSWER, LOW_RANK = "short", "plain", "answer", "lowrank"
-PAIR = f"{LOW_RANK}-pair"
-HALF = 500_000  # rows per rank
-PATIENCE, ENGINE_PATIENCE = 1500.0, 60.0
+import condal
+import condal_mpi
+from condal.storage import Sketch
+from condal_lab.bench.generated import sparse_graph, torus
+from condal_lab.bench.memory import peak
+from condal_lab.bench.process import MPIRUN, run_alone
+from condal_lab.benchmarks.runner import Benchmark, Case, Row
+from condal_lab.markdown import markdown
+from condal_mpi.engine import engine
+from condal_mpi.shards.folder import ShardFolder
 
+CUT, APART, THETA, CGAL = "max-cut", "max-cut, apart", "theta", "max-cut, CGAL"
+TOLS = {CUT: 1e-3, APART: 1e-3, THETA: 1e-2}
+ITERATIONS, R = 10, 10  # of CGAL
+DEGREES = {THETA: 6.0}  # 4 otherwise
+WALL = 1800.0
+ORDERS = ("file", "rcm", "partition")
+SHARED = (2, 4, 16)  # ranks between which edges are counted
+ABOUT = """\
+# Solves on ranks
 
-@dataclass(frozen=True)
-class Case:
-    """A number of iterations on a graph of n vertices; 0 ranks stands for the rival."""
+Random graphs of average degree 4, and 6 for theta, and a torus of degree 4 with weights 1 and -1.
+Each rank has one thread, on a machine with 2 cores. CPU time is the sum over the ranks, which wait
+for each other by polling; memory is that of the largest rank. *Load* is the load of the machine in
+the last minute, including the run itself: if it exceeds the number of ranks, other processes
+disturbed the run. *x* is the time over that of one rank for the same problem.
 
-    kind: str
-    n: int
-    ranks: int
-    how: str
-    iterations: int
+## The default method
 
+To a proved 1e-3 for max-cut, and 1e-2 for theta. *Apart* are two solves of the whole problem at
+once, one per core and without messages: what that takes longer than one, the cores lose to each
+other. Theta without MPI moves its point to the constraints before the gap is proved, which takes
+more iterations at this tolerance; on ranks the infeasibility has a price within the tolerance.
+"""
+SKETCHED = f"""
+## CGAL with a sketch of R = {R}
 
-def cases() -> list[Case]:
-    """Return all measured cases."""
-    weak = [
-        Case(kind, ranks * HALF, ranks, SHORT, 12)
-        for kind in ("random", "torus")
-        for ranks in (1, 2, 4)
-    ]
-    sizes = [Case("random", 10**5, ranks, SHORT, 20) for ranks in (1, 2, 4)]
-    sizes += [Case("random", 10**6, 1, SHORT, 8), Case("random", 10**7, 2, SHORT, 4)]
-    plain = [Case("random", n, ranks, PLAIN, 8) for n in (10**5, 10**6) for ranks in (0, 1, 2)]
-    answers = [Case("random", 10**5, ranks, ANSWER, 10) for ranks in (1, 2, 4)]
-    engines = [Case("random", n, 1, how, 20) for n in (10**4, 10**5) for how in KINDS]
-    return low_rank_cases() + weak + sizes + plain + answers + engines
+Seconds and products per iteration, after the first, and the estimates after the last.
+"""
+RENUMBERED = """
+## The order of the rows, on 2 ranks
 
-
-def low_rank_cases() -> list[Case]:
-    """Return the cases of the low-rank method: no MPI, 1 and 2 ranks, and weak scaling."""
-    sizes = [(10**5, 0), (10**5, 1), (10**5, 2), (HALF, 1), (10**6, 0), (10**6, 1), (10**6, 2)]
-    pair = Case("random", HALF, 2, PAIR, 0)
-    return [*(Case("random", n, ranks, LOW_RANK, 0) for n, ranks in sizes), pair]
-
-
-def quick() -> list[Case]:
-    """Return small cases of the same kinds."""
-    ways = (
-        (LOW_RANK, (0, 1, 2)),
-        (SHORT, (1, 2, 4)),
-        (PLAIN, (0, 1, 2)),
-        (ANSWER, (1, 2, 4)),
-    )
-    short = [Case("random", 4000, ranks, how, 6) for how, several in ways for ranks in several]
-    return [*short, *(Case("torus", ranks * 2000, ranks, SHORT, 6) for ranks in (1, 2))]
+Max-cut as above. The torus is numbered at random, as a file of unknown origin may be. *Convert* is
+the CPU time of `condal convert --order`, with its start. KB are those that a rank receives for one
+product with a vector.
+"""
 
 
-def run(case: Case, folder: Path) -> dict[str, Any]:
-    """Run a case in its own processes and return its record."""
-    file, reply = folder / f"{case.kind}-{case.n}.shards", folder / "reply.json"
-    if not file.is_dir():
-        write_shards(file, _graph(case.kind, case.n))
-    reply.unlink(missing_ok=True)
-    by_itself = case.ranks == 0 or case.how in KINDS  # without mpirun, so that a kill ends it
-    words = ["condal_lab.benchmarks.on_ranks", file, case.iterations, reply]
-    words += ["--alone"] if case.ranks == 0 else []
-    words += [f"--{case.how}"] if case.ranks or case.how == LOW_RANK else []
-    engine = case.how in KINDS
-    try:
-        done = run_python(
-            *words,
-            ranks=0 if by_itself else case.ranks,
-            patience=ENGINE_PATIENCE if engine else PATIENCE,
-            yields=case.ranks > (os.cpu_count() or 1),
-        )
-    except subprocess.TimeoutExpired:
-        if not engine:
-            raise
-        return {**vars(case), "load": os.getloadavg()[0], "seconds": None}
-    if not reply.is_file():
-        raise failure(case, done)
+def measure(kind: str, n: int, ranks: int) -> list[Row]:
+    """Solve a problem of a random graph on ranks; 0 is one process without MPI."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "graph.shards")
+        condal_mpi.write_shards(path, sparse_graph(n, degree=DEGREES.get(kind, 4.0)))
+        row = {"problem": kind, "graph": "random", "n": n, "ranks": ranks}
+        return [{**row, **on_ranks(kind, path, ranks)}]
+
+
+def on_ranks(kind: str, path: Path, ranks: int) -> Row:
+    """Solve the graph of a folder of shards in new processes."""
+    ended = run_alone(solved, kind, str(path), ranks, wall=WALL, ranks=ranks)
+    assert ended.outcome == "done", ended.reason
+    return dict(ended.reply)
+
+
+def solved(kind: str, path: str, ranks: int) -> Row | None:
+    """Solve in these processes; return the record on the first rank and None on the others."""
+    if ranks == 0:
+        W = condal.read_graph(path)
+        model: Any = condal.problems.theta(W) if kind == THETA else condal.problems.max_cut(W)
+        sketch = {"storage": Sketch(model.n, R)} if kind == CGAL else {}
+        return _record(kind, model, condal.solve, sketch)
+    team = condal_mpi.Team()
+    here = condal_mpi.Team(engine().MPI.COMM_SELF) if kind == APART else team
+    model = (condal_mpi.read_theta if kind == THETA else condal_mpi.read_max_cut)(path, here)
+    team.comm.Barrier()
+    record = _record(kind, model, condal_mpi.solve, {"R": R} if kind == CGAL else {})
+    for name in ("seconds", "peak_mb"):
+        record[name] = team.largest(record[name])
+    record["cpu_seconds"] = team.sum(record["cpu_seconds"])
+    method = condal.CGAL() if kind == CGAL else None
+    record["estimate_mb"] = sum(condal_mpi.estimate(model, None, method).values()) / 1e6
+    return None if team.rank else record
+
+
+def _record(kind: str, model: Any, solve: Any, sketch: dict[str, Any]) -> Row:
+    began, before, rows = time.perf_counter(), time.process_time(), []
+    if kind == CGAL:
+
+        def note(row: Any) -> None:
+            rows.append((time.perf_counter(), row.matvecs))
+
+        limits = {"tol": 1e-9, "max_iters": ITERATIONS, "seed": 0, "callback": note}
+        result = solve(model, condal.CGAL(), **sketch, **limits)
+    else:
+        result = solve(model, tol=TOLS[kind], seed=0)
+    steps = np.diff(rows, axis=0).mean(axis=0) if rows else None
     return {
-        **vars(case),
-        "load": os.getloadavg()[0],
-        **json.loads(reply.read_text(encoding="utf-8")),
+        "seconds": time.perf_counter() - began if steps is None else steps[0],
+        "cpu_seconds": time.process_time() - before,
+        "iterations": result.iterations,
+        "products": result.matvecs if steps is None else steps[1],
+        "status": result.status.name.lower(),
+        "method": result.method,
+        "objective": result.objective,
+        "bound": result.bound,
+        "gap": result.gap,
+        "price": result.certificate.price,
+        "peak_mb": peak() / 1e6,
     }
 
 
-def _graph(kind: str, n: int) -> Any:
-    return graph(n) if kind == "random" else torus(n // 500, 500)
-
-
-def main() -> None:
-    """Run all cases in turn, or those whose names start with `--only=lowrank-random-1000000`.
-
-    The other cases stay as recorded. With `--again`, a faster recorded short or low-rank run also
-    stays: other load on the machine can only make a run slower.
-    """
-    small, again = "--quick" in sys.argv, "--again" in sys.argv
-    only = tuple(word[7:] for word in sys.argv if word.startswith("--only="))
-    records = {} if small else {_name(row): row for row in _recorded()}
+def ordered(kind: str, size: int, order: str) -> list[Row]:
+    """Store the rows of a graph in an order, and solve on two ranks."""
     with tempfile.TemporaryDirectory() as folder:
-        for case in quick() if small else cases():
-            name = _name(vars(case))
-            if only and not name.startswith(only):
-                continue
-            row, before = run(case, Path(folder)), records.get(name)
-            print(name, row["seconds"], f"load {row['load']:.1f}", flush=True)
-            faster = before is not None and before["seconds"] < row["seconds"]
-            if again and case.how in (SHORT, LOW_RANK) and faster:
-                continue
-            records[name] = row
-            if not small:
-                _save(records)
-    print(ranks_page.page(list(records.values())))
+        source, path = Path(folder, "graph"), Path(folder, "ordered")
+        condal_mpi.write_shards(
+            source, shuffled_torus(size) if kind == "torus" else sparse_graph(size, degree=4.0)
+        )
+        start = (*MPIRUN, "-n", "2") if order == "partition" else ()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [*start, sys.executable, "-m", "condal", "convert", source, path, "--order", order],
+            check=True,
+            capture_output=True,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        cut = {name: value for ranks in SHARED for name, value in between(path, ranks).items()}
+        facts = {"problem": CUT, "graph": kind, "n": ShardFolder.open(path).manifest.n, "ranks": 2}
+        facts |= {"order": order, "convert_cpu_seconds": seconds, **cut}
+        return [{**facts, **on_ranks(CUT, path, 2)}]
 
 
-def _save(records: dict[str, dict[str, Any]]) -> None:
-    names = [_name(vars(case)) for case in cases()]
-    rows = [records[name] for name in names if name in records]
-    write("ranks", rows)
-    (RESULTS / "ranks.md").write_text(ranks_page.page(rows), encoding="utf-8")
+def shuffled_torus(side: int) -> Any:
+    """Return a torus whose vertices are numbered at random."""
+    order = np.random.default_rng(0).permutation(side * side)
+    return sp.csr_array(torus(side, side)[order][:, order])
 
 
-def _name(case: dict[str, Any]) -> str:
-    return f"{case['how']}-{case['kind']}-{case['n']}-{case['ranks']}"
+def between(path: Path, ranks: int) -> dict[str, float]:
+    """Return the share of edges between ranks, and the bytes that a rank receives per product."""
+    folder = ShardFolder.open(path)
+    n = folder.manifest.n
+    entries = sp.coo_array(folder.rows(0, n).W)
+    ends = np.cumsum([n // ranks + (rank < n % ranks) for rank in range(ranks)])
+    row, column = (np.searchsorted(ends, each, side="right") for each in (entries.row, entries.col))
+    cut = row != column
+    fetched = np.unique(row[cut].astype(np.int64) * n + entries.col[cut]).size
+    return {f"share_{ranks}": float(cut.mean()), f"bytes_{ranks}": 8.0 * fetched / ranks}
 
 
-def _recorded() -> list[dict[str, Any]]:
-    path = RESULTS / "ranks.json"
-    return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else []
+def page(rows: list[Row]) -> str:
+    """Return the page with all tables."""
+    default = [row for row in rows if row["problem"] != CGAL and "order" not in row]
+    sketched = [row for row in rows if row["problem"] == CGAL]
+    renumbered = [row for row in rows if "order" in row]
+    one = {(row["problem"], row["n"]): row["seconds"] for row in default if row["ranks"] == 1}
+    one |= {(APART, n): seconds for (kind, n), seconds in one.items() if kind == CUT}
+    answer = ("products", "gap", "price", "status", "peak MB", "load")
+    solves = markdown(
+        ("problem", "n", "ranks", "s", "x", "CPU s", "iterations", *answer),
+        [(row["problem"], *_size(row), *_times(row, one), *_answer(row)) for row in default],
+    )
+    iterations = markdown(
+        ("n", "ranks", "s", "products", "objective", "bound", "peak MB", "load"),
+        [
+            (*_size(row), f"{row['seconds']:.3g}", f"{row['products']:.1f}", *_estimates(row))
+            for row in sketched
+        ],
+    )
+    shared = ", ".join(map(str, SHARED))
+    orders = markdown(
+        ("graph", "n", "order", "convert", f"edges between {shared} ranks", f"KB of {shared} ranks")
+        + ("s", "CPU s", "gap", "status", "load"),
+        map(_ordered, renumbered),
+    )
+    return "\n".join([ABOUT, solves, SKETCHED, iterations, RENUMBERED, orders, ""])
+
+
+def _size(row: Row) -> tuple[str, str]:
+    return f"{row['n']:,}", f"{row['ranks'] or 'no MPI'}"
+
+
+def _times(row: Row, one: dict[tuple[str, int], float]) -> tuple[str, ...]:
+    alone = one.get((row["problem"], row["n"]))
+    times = f"{row['seconds'] / alone:.2f}" if alone else ""
+    return f"{row['seconds']:.3g}", times, f"{row['cpu_seconds']:.3g}", f"{row['iterations']}"
+
+
+def _answer(row: Row) -> tuple[str, ...]:
+    price = row.get("price")
+    errors = f"{row['gap']:.1e}", "" if price is None else f"{price:.0e}"
+    return f"{row['products']:,}", *errors, row["status"], *_where(row)
+
+
+def _estimates(row: Row) -> tuple[str, ...]:
+    return f"{row['objective']:.10g}", f"{row['bound']:.10g}", *_where(row)
+
+
+def _where(row: Row) -> tuple[str, str]:
+    return f"{row['peak_mb']:.0f}", f"{row['load']:.1f}"
+
+
+def _ordered(row: Row) -> tuple[str, ...]:
+    edges = ", ".join(f"{row[f'share_{ranks}']:.2%}" for ranks in SHARED)
+    sent = ", ".join(f"{row[f'bytes_{ranks}'] / 1e3:.3g}" for ranks in SHARED)
+    times = (
+        f"{row['convert_cpu_seconds']:.2g}",
+        f"{row['seconds']:.3g}",
+        f"{row['cpu_seconds']:.3g}",
+    )
+    ended = f"{row['gap']:.1e}", row["status"], f"{row['load']:.1f}"
+    return row["graph"], f"{row['n']:,}", row["order"], times[0], edges, sent, *times[1:], *ended
+
+
+SOLVES = (
+    *((CUT, 100_000, ranks) for ranks in (0, 1, 2)),
+    (CUT, 500_000, 1),
+    (APART, 500_000, 2),
+    *((CUT, 1_000_000, ranks) for ranks in (0, 1, 2)),
+    *((THETA, 100_000, ranks) for ranks in (0, 1, 2)),
+    *((CGAL, 100_000, ranks) for ranks in (0, 1, 2, 4)),
+    *((CGAL, 1_000_000, ranks) for ranks in (0, 1, 2)),
+)
+BENCHMARK = Benchmark(
+    "ranks",
+    (
+        *(
+            Case(f"{kind}, {n}, {ranks} ranks", measure, (kind, n, ranks))
+            for kind, n, ranks in SOLVES
+        ),
+        *(
+            Case(f"{kind} in the order {order}", ordered, (kind, size, order))
+            for kind, size in (("torus", 500), ("random", 100_000))
+            for order in ORDERS
+        ),
+    ),
+    page,
+)

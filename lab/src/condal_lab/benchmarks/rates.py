@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 
-from condal_lab.benchmarks.record import RESULTS
+from condal_lab.benchmarks.runner import RESULTS
 from condal_lab.experiments.claims import label
 from condal_lab.experiments.rate_claims import (
     CRITERIA,

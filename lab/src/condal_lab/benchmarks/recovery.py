@@ -15,9 +15,8 @@ from condal.problems.phases import Signal, phase_retrieval
 from condal_lab.bench.peers.soft_impute import soft_impute
 from condal_lab.bench.recovery import Ratings, diffraction
 from condal_lab.benchmarks import programs
-from condal_lab.benchmarks.instance import Instance
+from condal_lab.benchmarks.instance import DATA, Instance
 from condal_lab.benchmarks.programs import engines
-from condal_lab.benchmarks.record import DATA
 from condal_lab.benchmarks.rivals import wirtinger_flow
 
 RATINGS = DATA / "movielens" / "ml-latest-small_ratings.csv.xz"

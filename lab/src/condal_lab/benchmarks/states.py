@@ -18,9 +18,8 @@ from condal.problems.poses import Poses
 from condal.problems.tomography import StateTomography
 from condal_lab.bench.peers.peer import Refusal
 from condal_lab.benchmarks import programs
-from condal_lab.benchmarks.instance import Instance, modelled
+from condal_lab.benchmarks.instance import DATA, Instance, modelled
 from condal_lab.benchmarks.programs import engines
-from condal_lab.benchmarks.record import DATA
 from condal_lab.benchmarks.rivals import projected_least_squares, r_rho_r
 
 LOST = 0.05  # of the copies: they are in the mixed state

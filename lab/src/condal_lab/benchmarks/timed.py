@@ -6,21 +6,14 @@ memory are reported as outcomes.
 
 from __future__ import annotations
 
-import json
-import os
 import resource
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from condal_lab.bench.memory import peak
-from condal_lab.benchmarks.record import ROOT
-from condal_lab.sweeps.processes import ONE_THREAD
+from condal_lab.bench.process import run_alone
 
 MEMORY = 8 * 10**9  # bytes
 REFERENCE = "reference"
@@ -30,40 +23,12 @@ STARVED = ("MemoryError", "memory allocation", "bad_alloc", "Unable to allocate"
 
 def run(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
     """Return the outcome: `solved` with its figures, or `time`, `memory`, `refused`, `failed`."""
-    with tempfile.TemporaryDirectory() as folder:
-        question, reply = Path(folder, "job.json"), Path(folder, "reply.json")
-        question.write_text(json.dumps([case, solver, eps, seconds]), encoding="utf-8")
-        try:
-            done = alone(
-                "condal_lab.benchmarks.timed", question, reply, timeout=PATIENCE * seconds + 60
-            )
-        except subprocess.TimeoutExpired:
-            return {
-                "outcome": "time",
-                "said": f"no answer in {PATIENCE * seconds + 60:g} s of wall time",
-            }
-        if reply.is_file():
-            return dict(json.loads(reply.read_text(encoding="utf-8")))
-    code, printed = done.returncode, " ".join((done.stdout + done.stderr).split())
-    if code in (-signal.SIGPROF, -signal.SIGXCPU):
-        return {"outcome": "time", "said": f"no answer in {seconds:g} s of CPU time"}
-    said = f"{signal.Signals(-code).name if code < 0 else f'code {code}'}: {printed[-200:]}"
-    starved = any(word in said for word in STARVED)
-    return {"outcome": "memory" if starved else "failed", "said": said}
-
-
-def alone(module: str, *words: Any, timeout: float) -> subprocess.CompletedProcess[str]:
-    """Run a module in its own process, on one thread."""
-    return subprocess.run(
-        [sys.executable, "-m", module, *map(str, words)],
-        env={**os.environ, **ONE_THREAD},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=timeout,
-        check=False,
-    )
+    wall = PATIENCE * seconds + 60
+    ended = run_alone(work, case, solver, eps, seconds, wall=wall, memory=MEMORY)
+    if ended.outcome == "done":
+        return dict(ended.reply)
+    starved = any(word in ended.reason for word in STARVED)
+    return {"outcome": "memory" if starved else ended.outcome, "said": ended.reason}
 
 
 def work(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
@@ -112,14 +77,3 @@ def _raised(error: Exception) -> dict[str, Any]:
     if type(error).__name__ == "Refusal":
         return {"outcome": "refused", "said": str(error)}
     return {"outcome": "memory" if any(w in said for w in STARVED) else "failed", "said": said}
-
-
-def main(question: str, reply: str) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    record = work(*json.loads(Path(question).read_text(encoding="utf-8")))
-    finite = {k: None if v != v else v for k, v in record.items()}
-    Path(reply).write_text(json.dumps(finite), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -2,13 +2,14 @@
 
 A module is visited when one of its functions runs during the call, and a crossing is a call from a
 function of one module to that of another. A first call, which is not traced, imports the modules.
+`python -m condal_lab.benchmarks.walk` prints the walks, and stores nothing.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,7 +17,8 @@ from typing import Any
 import numpy as np
 
 import condal
-from condal_lab.benchmarks.record import random_graph, save
+from condal_lab.bench.generated import sparse_graph
+from condal_lab.benchmarks.runner import Benchmark, Case, Row
 
 SOURCE = f"{Path(condal.__file__).resolve().parent}/"
 N = 300
@@ -62,7 +64,7 @@ def solves(folder: Path) -> dict[str, Callable[[], Any]]:
     from condal.cli.app import cli
     from condal.cvxpy import CONDAL
 
-    W = random_graph(N, 6.0)
+    W = sparse_graph(N, degree=6.0)
     upper = W.tocoo()
     lines = [f"{i + 1} {j + 1} 1" for i, j in zip(upper.row, upper.col, strict=True) if i < j]
     graph = folder / "G.txt"
@@ -88,28 +90,32 @@ def solves(folder: Path) -> dict[str, Callable[[], Any]]:
     }
 
 
-def main() -> None:
-    """Print the walks, and save their lengths."""
-    rows = []
+def walks() -> Iterator[tuple[str, list[str], int]]:
+    """Yield the name, the modules and the crossings of each of the five."""
     with tempfile.TemporaryDirectory() as folder:
         for name, call in solves(Path(folder)).items():
             call()
-            modules, crossings = walked(call)
-            print(f"\n{name}: {len(modules)} modules, {crossings:,} crossings")
-            for number, module in enumerate(modules, start=1):
-                print(f"{number:4}  {module}")
-            most_modules, most_crossings = LIMITS[name]
-            rows.append(
-                {
-                    "solve": name,
-                    "modules": len(modules),
-                    "at most": most_modules,
-                    "crossings": crossings,
-                    "at most (crossings)": most_crossings,
-                }
-            )
-    save("walk", rows)
+            yield name, *walked(call)
 
+
+def measure() -> list[Row]:
+    """Return the lengths of the walks."""
+    return [
+        {
+            "solve": name,
+            "modules": len(modules),
+            "at most": LIMITS[name][0],
+            "crossings": crossings,
+            "at most (crossings)": LIMITS[name][1],
+        }
+        for name, modules, crossings in walks()
+    ]
+
+
+BENCHMARK = Benchmark("walk", (Case("five solves", measure),))
 
 if __name__ == "__main__":
-    main()
+    for name, modules, crossings in walks():
+        print(f"\n{name}: {len(modules)} modules, {crossings:,} crossings")
+        for number, module in enumerate(modules, start=1):
+            print(f"{number:4}  {module}")

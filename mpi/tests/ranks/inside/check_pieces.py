@@ -10,6 +10,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import Cancelled, Deadline, Stopper
+from condal_mpi.engine import engine
 from condal_mpi.halo import with_halo
 from condal_mpi.maps import DistributedDiagonal
 from condal_mpi.matrix import ShardedRows, ShardedTerm
@@ -158,3 +159,10 @@ def test_the_halo_has_what_the_rows_touch(team, matrix):
     seen = halo(v[begin:end])
     assert np.array_equal(seen, v[halo.columns])
     assert np.allclose(block @ seen, (matrix @ v)[begin:end], atol=1e-13)
+
+
+def test_a_basis_that_petsc_cannot_number_is_refused(team):
+    most = int(np.iinfo(engine().PETSc.IntType).max)
+    Slepc(most // 25, team=team)
+    with pytest.raises(ProblemError, match=r"25 vectors of .* built with 64-bit indices"):
+        Slepc(most // 25 + 1, team=team)

@@ -14,10 +14,9 @@ from condal.linalg.gradients import dot
 from condal.linalg.points import LowRank, dense
 from condal.methods import CGAL, LowRankCGAL, PrimalDual, corrective
 from condal.methods.choice import choices
-from condal.methods.lowrank.factor_layout import Layout
+from condal.methods.lowrank.columns import LowestEigenspace
 from condal.methods.lowrank.factored import FactoredLagrangian, surface_of
-from condal.methods.lowrank.geometry import Blocks, Sphere, UnitRows
-from condal.methods.lowrank.lowest_eigenspace import LowestEigenspace
+from condal.methods.lowrank.surfaces import Blocks, Layout, Sphere, UnitRows
 from condal.methods.rules import LineSearch
 from condal.types import spectral_parts
 from laws import derivatives_obey_their_law, random_hermitian, random_symmetric

@@ -13,7 +13,7 @@ from condal.driver.scaling import normalise
 from condal.linalg.lifting import symmetric
 from condal.linalg.points import LowRank
 from condal.methods import AcceleratedGradient, LowRankCGAL, PrimalDual
-from condal.methods.accelerated.ritz import RitzSpace, clipped, extended, orthonormal
+from condal.methods.accelerated.step import RitzSpace, clipped, extended, orthonormal
 from condal.storage import Factor
 
 rng = np.random.default_rng(11)

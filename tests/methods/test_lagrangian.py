@@ -7,6 +7,7 @@ import pytest
 
 from condal.linalg.points import combine
 from condal.methods.lagrangian import (
+    Segment,
     best_atom,
     lagrangian,
     multiplier,
@@ -14,7 +15,6 @@ from condal.methods.lagrangian import (
     slope_along,
     zero_of,
 )
-from condal.methods.primal_step import Segment
 from condal.problems import k_means
 from known import PLANTED
 

@@ -11,9 +11,14 @@ from condal.linalg.eigen import lowest
 from condal.linalg.lifting import symmetric
 from condal.linalg.points import symmetric_product
 from condal.methods import LowRankCGAL
-from condal.methods.lowrank.factored import FactoredLagrangian, least_scale_of, surface_of
-from condal.methods.lowrank.geometry import Sphere, UnitRows
-from condal.methods.lowrank.trust_region import first_radius, step
+from condal.methods.lowrank.factored import (
+    FactoredLagrangian,
+    first_radius,
+    least_scale_of,
+    step,
+    surface_of,
+)
+from condal.methods.lowrank.surfaces import Sphere, UnitRows
 from known import DATA, PLANTED, needs_data, random_graph, torus
 from laws import derivatives_obey_their_law
 

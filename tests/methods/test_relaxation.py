@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from condal.linalg.lifting import complex_vectors, real_vectors, symmetric
 from condal.linalg.symmetric import Symmetric
-from condal.methods.projection import relaxation
-from condal.methods.projection.relaxation import MAX_OMEGA, Sweeps, colouring, move_rows, next_omega
+from condal.methods.lowrank import sweeps as relaxation
+from condal.methods.lowrank.sweeps import MAX_OMEGA, Sweeps, colouring, move_rows, next_omega
 from known import random_graph, torus
 
 rng = np.random.default_rng(11)
@@ -37,7 +37,7 @@ def weighted(graph):
 
 
 def sweeps_of(C, squares, monkeypatch):
-    monkeypatch.setattr("condal.methods.projection.relaxation.MIN_COLOUR_ENTRIES", 1)
+    monkeypatch.setattr("condal.methods.lowrank.sweeps.MIN_COLOUR_ENTRIES", 1)
     sweeps = Sweeps.of(C, squares)
     assert sweeps is not None
     return sweeps
@@ -184,7 +184,7 @@ def test_omega_never_falls_and_stays_below_two():
 
 
 def test_a_large_graph_is_ordered_and_swept_all_the_same(monkeypatch):
-    monkeypatch.setattr("condal.methods.projection.relaxation.MIN_REORDERED_SIDE", 100)
+    monkeypatch.setattr("condal.methods.lowrank.sweeps.MIN_REORDERED_SIDE", 100)
     C, squares = weighted(GRAPHS["random"]), rng.uniform(0.5, 2.0, 300)
     sweeps, R = sweeps_of(C, squares, monkeypatch), factor(300, squares)
     np.testing.assert_array_equal(np.sort(sweeps.order), np.arange(300))
@@ -229,7 +229,7 @@ def test_complex_rows_are_swept_as_pairs_of_real_ones(graph, omega, monkeypatch)
 
 def test_a_block_that_turns_its_own_row_has_no_sweeps(monkeypatch):
     """What is no real form of a Hermitian matrix: x_00 of it meets x_01."""
-    monkeypatch.setattr("condal.methods.projection.relaxation.MIN_COLOUR_ENTRIES", 1)
+    monkeypatch.setattr("condal.methods.lowrank.sweeps.MIN_COLOUR_ENTRIES", 1)
     C = np.zeros((4, 4))
     C[0, 1] = C[1, 0] = C[0, 2] = C[2, 0] = 1.0
     assert Sweeps.of(Symmetric(4, sparse=(sp.csr_array(C),)), np.ones(2)) is None

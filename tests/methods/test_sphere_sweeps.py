@@ -16,8 +16,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods import LowRankNewton, SphereSweeps
 from condal.methods.choice import choices
 from condal.methods.spheres.forms import FixedDiagonal, ZeroEntries, form_of
-from condal.methods.spheres.pairs import WholePairs
-from condal.methods.spheres.program import VectorProgram, first_rank
+from condal.methods.spheres.program import VectorProgram, WholePairs, first_rank
 from condal.methods.spheres.sweeps import PairSweeps
 
 rng = np.random.default_rng(22)

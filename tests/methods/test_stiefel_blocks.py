@@ -8,7 +8,7 @@ import pytest
 import condal
 from condal.linalg.points import LowRank
 from condal.methods.lowrank.factored import surface_of
-from condal.methods.lowrank.geometry import Sphere, StiefelBlocks
+from condal.methods.lowrank.surfaces import Sphere, StiefelBlocks
 
 N, RANK = 5, 4
 

@@ -7,10 +7,9 @@ import pytest
 
 import condal
 from condal.driver.scaling import normalise
-from condal.methods.surface.dual_step import dual_step
 from condal.methods.surface.manifold import Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
-from condal.methods.surface.oracle import SlackSpectrum
+from condal.methods.surface.oracle import SlackSpectrum, dual_step
 from condal.methods.surface.rows import SurfaceRows, cost_of
 from known import PLANTED, random_graph
 

@@ -17,10 +17,9 @@ from condal.methods import LowRankNewton
 from condal.methods.surface import gram as gram_module
 from condal.methods.surface import newton
 from condal.methods.surface.equations import equations, null_vectors
-from condal.methods.surface.manifold import Surface
+from condal.methods.surface.manifold import Relaxation, Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import regularised
-from condal.methods.surface.relaxation import Relaxation
 from condal.methods.surface.rows import SurfaceRows, cost_of
 from condal.problems.conic.modelling import conic_model
 from known import PLANTED, needs_data, random_graph

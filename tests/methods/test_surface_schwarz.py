@@ -7,7 +7,7 @@ import pytest
 
 import condal
 from condal.driver.scaling import normalise
-from condal.methods.surface import schwarz
+from condal.methods.surface import coupling as schwarz
 from condal.methods.surface.gram import Gram
 from condal.methods.surface.rows import SurfaceRows
 from known import random_graph

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.points import Array, Indices
-from condal.methods.spheres.pairs import Arrangement
+from condal.methods.spheres.program import Arrangement
 from condal_mpi.colouring import colouring
 from condal_mpi.edges import Edges
 from condal_mpi.halo import Exchange
@@ -25,7 +25,7 @@ from condal_mpi.sweeps import places
 
 @dataclass(frozen=True, eq=False)
 class ShardedPairs:
-    """The edges ij, i < j, as pairs of vectors; see `condal.methods.spheres.pairs.Pairs`."""
+    """The edges ij, i < j, as pairs of vectors; see `condal.methods.spheres.program.Pairs`."""
 
     edges: Edges
 
@@ -73,7 +73,7 @@ class ShardedPairs:
 
 @dataclass(frozen=True, eq=False)
 class ShardedSlots:
-    """The slots of the vectors of this rank; see `condal.methods.spheres.pairs.Slots`.
+    """The slots of the vectors of this rank; see `condal.methods.spheres.program.Slots`.
 
     The pair of a slot is its place in the halo of the edges. `first` are the slots of the i of the
     edges, in the order of these, and `exchanges` fetch the vectors of each colour to some rows

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
-from condal.methods.projection.relaxation import (
+from condal.methods.lowrank.sweeps import (
     MIN_COLOUR_ENTRIES,
     BlocksByPrecision,
     SweepResidual,

@@ -85,7 +85,7 @@ class FactorRepair:
         """The form and the sweeps of a problem of zero entries; None for any other, a small one, a
         tight tolerance, or entries that are distributed."""
         from condal.methods.spheres.forms import ZeroEntries, form_of
-        from condal.methods.spheres.pairs import WholePairs
+        from condal.methods.spheres.program import WholePairs
         from condal.methods.spheres.sweeps import PairSweeps
 
         X = self.problem.X
@@ -116,7 +116,7 @@ class FactorRepair:
     def _with_zeros(self, x: Point, w: Array, form: ZeroEntries, sweeps: PairSweeps) -> LowRank:
         """Return a point near x whose entries are 0."""
         from condal.methods.spheres.orthogonal import orthogonalise
-        from condal.methods.spheres.pairs import WholePairs
+        from condal.methods.spheres.program import WholePairs
 
         assert isinstance(form.pairs, WholePairs)
         R, z = sweeps.sorted_rows(form.vectors(x)), form.pair_multipliers(x, w)

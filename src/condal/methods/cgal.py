@@ -14,8 +14,13 @@ from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
 from condal.linalg.points import Array
 from condal.methods.choice import SLOW, Estimate
-from condal.methods.lagrangian import Curvature, best_atom, require_penalty, residual
-from condal.methods.primal_step import Segment, primal_step
+from condal.methods.lagrangian import (
+    Curvature,
+    Segment,
+    best_atom,
+    primal_step,
+    residual,
+)
 from condal.methods.rules import (
     AccuracyRule,
     Balanced,
@@ -37,7 +42,7 @@ from condal.methods.rules import (
     Smoothed,
     norm_cap,
 )
-from condal.methods.state import State, Warm
+from condal.methods.state import State, Warm, require_penalty
 from condal.methods.tree_dual import tree_dual
 from condal.runtime.arguments import require_fraction, require_positive
 from condal.types import Keeps, Storage

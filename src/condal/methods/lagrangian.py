@@ -8,32 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
-from condal.linalg.gradients import add, adjoint_onto, dot
+from condal.linalg.gradients import add, adjoint_onto, difference, dot, step
 from condal.linalg.points import Array, Point
-from condal.runtime.arguments import require_positive
-from condal.types import Proximable
+from condal.methods.state import MAX_LAM
+from condal.types import AtomStorage, Proximable, Storage
 
 if TYPE_CHECKING:
+    from condal.methods.hull import Hull
+    from condal.methods.rules import PrimalRule
     from condal.problem import Problem
-
-MAX_LAM = 1e50  # and 1 / MAX_LAM is the least: penalties are squared and divided by
-
-
-def require_penalty(lam: Any, name: str) -> None:
-    """Raise ProblemError unless lam is a positive number that does not over- or underflow."""
-    require_positive(lam, name)
-    if not 1 / MAX_LAM <= lam <= MAX_LAM:
-        raise ProblemError(
-            f"{name} must be a positive number, from {1 / MAX_LAM:g} to {MAX_LAM:g}; got {lam!r}: "
-            "1 is a good start, as problems are normalised"
-        )
 
 
 def multiplier(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
@@ -192,3 +181,74 @@ def zero_of(
             at_low = at_low / 2 if side > 0 else at_low
             side = 1
     return middle
+
+
+class Segment:
+    """The segment x + t (s - x), t in [0, 1], from x to an atom s."""
+
+    def __init__(
+        self, problem: Problem, Mx: Array, Ax: Array, atom: Atom, y: Array, lam: float
+    ) -> None:
+        self.problem, self.Mx, self.Ax, self.atom, self.y, self.lam = problem, Mx, Ax, atom, y, lam
+        self._direction: tuple[Array, Array] | None = None  # M(s - x), A(s - x), once needed
+        self._slope: Callable[[float], float] | None = None
+
+    def slope(self, t: float) -> float:
+        """d/dt L_lam(x + t (s - x), y)."""
+        if t == 0.0:
+            return -self.atom.gap
+        if self._direction is None or self._slope is None:
+            f, A, s = self.problem.f, self.problem.A, self.atom.s
+            dM, dA = self._direction = difference(f.M, self.Mx, s), difference(A, self.Ax, s)
+            self._slope = slope_along(self.problem, self.Mx, dM, self.Ax, dA, self.y, self.lam)
+        return self._slope(t)
+
+    def images(self, t: float) -> tuple[Array, Array]:
+        """Return M and A of x + t (s - x)."""
+        if self._direction is None:
+            f, A, s = self.problem.f, self.problem.A, self.atom.s
+            return step(f.M, self.Mx, s, t), step(A, self.Ax, s, t)
+        dM, dA = self._direction
+        return axpy(self.Mx, dM, t), axpy(self.Ax, dA, t)
+
+
+@dataclass(frozen=True, eq=False)
+class PrimalStep:
+    """The step from x_k to x_{k+1}: its images Mx and Ax, and how to move the storage.
+
+    `u` is M x_k, None without an x_k. `theta` are the corrected weights of the atoms of `hull`.
+    """
+
+    s: Point
+    eta: float
+    Mx: Array
+    Ax: Array
+    u: Array | None
+    hull: Hull | None = None
+    theta: Array | None = None
+
+    def move(self, x: Storage) -> None:
+        """x_k -> x_{k+1}."""
+        x.move(self.s, self.eta)
+        if self.theta is not None:
+            assert isinstance(x, AtomStorage)
+            x.reweigh(self.theta)
+
+
+def primal_step(
+    rule: PrimalRule, k: int, segment: Segment, x: Storage, hull: Hull | None, *, first: bool
+) -> PrimalStep:
+    """Compute the step of length eta_k to s, then the correction over the hull, if there is one.
+
+    The first step has no x to start from, and goes to s.
+    """
+    s = segment.atom.s
+    if first:
+        eta, u = 1.0, None
+    else:
+        eta, u = rule(k, segment.slope), segment.Mx
+    if hull is None:
+        return PrimalStep(s, eta, *segment.images(eta), u)
+    assert isinstance(x, AtomStorage)
+    theta, hull, Mx, Ax = hull.corrected(x, segment, eta)
+    return PrimalStep(s, eta, Mx, Ax, u, hull, theta)

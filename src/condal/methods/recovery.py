@@ -21,11 +21,10 @@ from condal.linalg.gradients import add
 from condal.linalg.points import Array, LowRank
 from condal.linalg.subspaces import lowest_subspace
 from condal.linalg.symmetric import Symmetric
-from condal.methods.accelerated.ritz import clipped
-from condal.methods.lagrangian import multiplier, require_penalty
+from condal.methods.accelerated.step import clipped
+from condal.methods.lagrangian import multiplier
 from condal.methods.lowrank.rounds import first_rank
-from condal.methods.preconditions import require_linear, require_spectral
-from condal.methods.state import State, Warm
+from condal.methods.state import State, Warm, require_linear, require_penalty, require_spectral
 from condal.runtime.arguments import require_whole
 from condal.types import Keeps, Spectral, Storage
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.methods.lagrangian import require_penalty, zero_of
+from condal.methods.lagrangian import zero_of
+from condal.methods.state import require_penalty
 from condal.runtime.arguments import require_fraction, require_positive
 from condal.types import Proximable
 

@@ -1,4 +1,4 @@
-"""The state of a method between two iterations: all that it needs to resume, except x."""
+"""The state of a method between two iterations, and checks that a method applies to a problem."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
+from condal.errors import ProblemError
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point
+from condal.runtime.arguments import require_positive
+from condal.types import Spectral, spectral_parts
 
 if TYPE_CHECKING:
     from condal.problem import Problem
+
+
+MAX_LAM = 1e50  # and 1 / MAX_LAM is the least: penalties are squared and divided by
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,3 +81,56 @@ class Warm:
     y: Array
     k: int
     lam: float = nan
+
+
+def require_linear(problem: Problem, method: str) -> None:
+    """Raise ProblemError unless f is linear."""
+    if problem.f.L != 0:
+        raise ProblemError(
+            f"{method} needs a linear objective: got {type(problem.f).__name__}, with curvature "
+            f"L = {problem.f.L:.3g}; use condal.CGAL()"
+        )
+
+
+def require_spectral(problem: Problem, method: str) -> Spectral:
+    """Return X; raise ProblemError unless its points have factors."""
+    if not isinstance(problem.X, Spectral):
+        raise ProblemError(
+            f"{method} needs a spectral domain, such as condal.Spectrahedron(n): this problem has "
+            "another; use condal.CGAL()"
+        )
+    return problem.X
+
+
+def require_blocks(problem: Problem, method: str) -> None:
+    """Raise ProblemError unless the points of X, or of its blocks, have factors."""
+    if spectral_parts(problem.X) is None:
+        require_spectral(problem, method)
+
+
+def require_lipschitz(problem: Problem, method: str) -> None:
+    """Raise ProblemError unless h is finite everywhere, so without a constraint Ax in K."""
+    if problem.h.lipschitz == inf:
+        raise ProblemError(
+            f"{method} needs a problem without a constraint Ax in K: got one with {problem.A.size} "
+            "rows; use condal.CGAL()"
+        )
+
+
+def require_unconstrained(problem: Problem, method: str) -> None:
+    """Raise ProblemError unless there is neither a constraint nor a nonsmooth term."""
+    if problem.A.size:
+        raise ProblemError(
+            f"{method} needs a smooth objective over X alone: got Ax with {problem.A.size} rows; "
+            "use condal.CGAL()"
+        )
+
+
+def require_penalty(lam: Any, name: str) -> None:
+    """Raise ProblemError unless lam is a positive number that does not over- or underflow."""
+    require_positive(lam, name)
+    if not 1 / MAX_LAM <= lam <= MAX_LAM:
+        raise ProblemError(
+            f"{name} must be a positive number, from {1 / MAX_LAM:g} to {MAX_LAM:g}; got {lam!r}: "
+            "1 is a good start, as problems are normalised"
+        )

@@ -11,9 +11,8 @@ import numpy as np
 
 from condal.linalg.gradients import Gradient, add, functional
 from condal.linalg.points import Array, Point, combine, dense, inner
-from condal.methods.lagrangian import multiplier, require_penalty
-from condal.methods.preconditions import require_lipschitz
-from condal.methods.state import State, Warm
+from condal.methods.lagrangian import multiplier
+from condal.methods.state import State, Warm, require_lipschitz, require_penalty
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:

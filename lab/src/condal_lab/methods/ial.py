@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
-from condal.methods.lagrangian import best_atom, require_penalty, residual
-from condal.methods.primal_step import Segment
+from condal.methods.lagrangian import Segment, best_atom, residual
 from condal.methods.rules import (
     AccuracyRule,
     Classical,
@@ -19,7 +18,7 @@ from condal.methods.rules import (
     FractionOfGap,
     PrimalRule,
 )
-from condal.methods.state import State, Warm
+from condal.methods.state import State, Warm, require_penalty
 from condal.runtime.arguments import require_positive
 from condal.types import Keeps, Storage
 

@@ -14,9 +14,8 @@ from condal.linalg.lanczos import Eigenpair, Recurrence
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.cgal import CGAL
-from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.rules import Const
-from condal.methods.state import State, Warm
+from condal.methods.state import State, Warm, require_linear, require_spectral
 from condal.runtime.arguments import require_whole
 from condal.types import Keeps, Storage
 

@@ -19,8 +19,7 @@ import numpy as np
 from condal.linalg.gradients import add
 from condal.linalg.points import Array, Point
 from condal.methods.lagrangian import multiplier
-from condal.methods.preconditions import require_linear
-from condal.methods.state import State, Warm
+from condal.methods.state import State, Warm, require_linear
 from condal.runtime.arguments import require_fraction, require_positive
 from condal.runtime.meter import uninterrupted
 from condal.types import Keeps, Storage

@@ -14,8 +14,6 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.methods.cgal import CGAL
-from condal.methods.lagrangian import require_penalty
-from condal.methods.preconditions import require_linear, require_lipschitz, require_unconstrained
 from condal.methods.rules import (
     Classical,
     Corrective,
@@ -26,7 +24,14 @@ from condal.methods.rules import (
     PrimalRule,
     Whole,
 )
-from condal.methods.state import State, Warm
+from condal.methods.state import (
+    State,
+    Warm,
+    require_linear,
+    require_lipschitz,
+    require_penalty,
+    require_unconstrained,
+)
 from condal.runtime.arguments import require_fraction, require_positive
 from condal.types import Keeps, Storage
 

@@ -11,7 +11,7 @@ import condal
 import condal_mpi
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
-from condal.methods.projection.relaxation import Sweeps
+from condal.methods.lowrank.sweeps import Sweeps
 from condal.problems import max_cut
 from condal_mpi import sweeps
 from condal_mpi.checkpoint_writer import read_about
@@ -111,7 +111,7 @@ def test_colours_are_proper_and_do_not_depend_on_the_ranks(team, W):
 def test_sweeps_are_those_of_one_process(team, W, single, monkeypatch):
     """Both sweep in some order of the colours: from the same R they come to the same minimum."""
     monkeypatch.setattr(sweeps, "MIN_COLOUR_ENTRIES", 1)
-    monkeypatch.setattr("condal.methods.projection.relaxation.MIN_COLOUR_ENTRIES", 1)
+    monkeypatch.setattr("condal.methods.lowrank.sweeps.MIN_COLOUR_ENTRIES", 1)
     squares = 1.0 + np.arange(N) / N
     begin, end = team.range(N)
     swept = DistributedSweeps.of(

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.methods.spheres.pairs import WholePairs
-from condal.methods.spheres.program import VectorProgram
+from condal.methods.spheres.program import VectorProgram, WholePairs
 from condal.methods.spheres.sweeps import PairSweeps
 from condal_mpi import Team
 from condal_mpi.edges import Edges

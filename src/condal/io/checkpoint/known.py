@@ -12,7 +12,9 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-CLASSES = {  # by the paths of their modules
+from condal.methods.registry import class_paths
+
+CLASSES = {  # by the paths of their modules; the table of methods has the others
     "condal.certificates.certificate": "Certificate",
     "condal.certificates.infeasibility": "Separation",
     "condal.certificates.ledger": "CertifiedPoint",
@@ -21,32 +23,10 @@ CLASSES = {  # by the paths of their modules
     "condal.driver.run_record": "StallDetector",
     "condal.linalg.points": "LowRank Outer",
     "condal.linalg.rounding": "Proof",
-    "condal.methods.accelerated.method": "AcceleratedGradient",
-    "condal.methods.accelerated.step": "AcceleratedState",
-    "condal.methods.cgal": "CGAL CGALState",
     "condal.methods.choice": "Choice",
-    "condal_lab.methods.cgs": "CGS CGSState",
-    "condal_lab.methods.ial": "IAL IALState",
-    "condal_lab.methods.sketchy_cgal": "SketchyCGAL",
-    "condal_lab.methods.upd": "AUPD OracleAnswer UPD UPDState",
-    "condal_lab.methods.variants": "GDMM SketchyCGM SmoothedCG",
-    "condal.methods.hull": "Hull",
-    "condal.methods.interior.method": "BestInteriorPoint InteriorPoint InteriorState",
-    "condal.methods.lowrank.method": "LowRankCGAL",
-    "condal.methods.lowrank.rounds": "LowRankState",
-    "condal.methods.projection.anderson": "Anderson",
-    "condal.methods.projection.primal_dual": "PrimalDual PrimalDualState",
-    "condal.methods.projection.splitting": "Splitting SplittingState",
-    "condal.methods.recovery": "DualRecovery RecoveryState",
     "condal.methods.rules": "Balanced Classical Const Corrective Decr Exact Fixed FractionOfGap "
     "Given Harmonic LineSearch Never Proportional Smoothed Whole",
-    "condal.methods.spheres.method": "SphereSweeps",
-    "condal.methods.spheres.run": "SphereState",
     "condal.methods.state": "State Warm",
-    "condal.methods.surface.method": "LowRankNewton",
-    "condal.methods.surface.rank_policy": "RankPolicy",
-    "condal.methods.surface.relaxation": "Relaxation",
-    "condal.methods.surface.run": "SurfaceState",
     "condal.certificates.history": "History Row",
     "condal.result": "Status",
     "condal.storage.choice": "Blocks",
@@ -59,6 +39,7 @@ MODULES: dict[str, str] = {  # the path of the module of each name
     for path, names in CLASSES.items()
     for name in names.split()
 }
+MODULES |= {".".join(path.rsplit(".", 2)[1:]): path.rpartition(".")[0] for path in class_paths()}
 
 
 def class_of(name: str) -> Any:

@@ -19,9 +19,8 @@ from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.methods.accelerated.step import ROUNDING, AcceleratedState, step
 from condal.methods.choice import Choice, Estimate, Size, gradient_seconds
-from condal.methods.lowrank.factor_layout import Layout
-from condal.methods.preconditions import require_spectral, require_unconstrained
-from condal.methods.state import State, Warm
+from condal.methods.lowrank.surfaces import Layout
+from condal.methods.state import State, Warm, require_spectral, require_unconstrained
 from condal.runtime.arguments import require_whole
 from condal.runtime.meter import check_cancelled, time_is_up
 from condal.types import Keeps, Spectral, Storage

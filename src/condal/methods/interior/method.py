@@ -25,8 +25,7 @@ from condal.methods.choice import INTERIOR_STEPS, Estimate
 from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.central import Path
 from condal.methods.interior.cost import MAX_STEP_SECONDS, step_seconds
-from condal.methods.preconditions import require_linear
-from condal.methods.state import State, Warm
+from condal.methods.state import State, Warm, require_linear
 from condal.runtime.meter import check_cancelled
 from condal.types import Keeps, Storage
 

@@ -33,13 +33,10 @@ from condal.methods.choice import (
     Size,
     gradient_seconds,
 )
-from condal.methods.lagrangian import require_penalty
-from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.factored import surface_of
-from condal.methods.lowrank.geometry import StiefelBlocks
 from condal.methods.lowrank.rounds import LowRankState, Rounds, first_rank
-from condal.methods.preconditions import require_blocks
-from condal.methods.state import State, Warm
+from condal.methods.lowrank.surfaces import Layout, StiefelBlocks
+from condal.methods.state import State, Warm, require_blocks, require_penalty
 from condal.runtime.arguments import require_positive, require_whole
 from condal.runtime.meter import check_cancelled, time_is_up
 from condal.types import Keeps, Storage, spectral_parts
@@ -168,11 +165,11 @@ class LowRankCGAL:
             factor = layout.factor(warm.x)
             R = R if factor is None else factor  # x = 0 has no factor to start from
         elif problem.f.L > 0:
-            from condal.methods.lowrank.initial_factor import first_atoms
+            from condal.methods.lowrank.columns import first_atoms
 
             R = first_atoms(problem, layout, R)
         elif isinstance(geometry, StiefelBlocks):
-            from condal.methods.lowrank.initial_factor import inverse_of
+            from condal.methods.lowrank.columns import inverse_of
 
             inverse = inverse_of(problem)
             R = R if inverse is None else inverse(R)

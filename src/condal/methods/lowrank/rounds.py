@@ -17,18 +17,21 @@ import numpy as np
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, normals_like, total_rows
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
+from condal.methods.lowrank.columns import MAX_NEW_NUMBERS, LowestEigenspace
 from condal.methods.lowrank.factored import (
+    FORCING,
     FactoredLagrangian,
     FactorPoint,
+    first_radius,
     least_scale_of,
+    norm,
     residual_of,
     scale_of,
+    step,
     surface_of,
 )
-from condal.methods.lowrank.geometry import StiefelBlocks, UnitRows
-from condal.methods.lowrank.lowest_eigenspace import MAX_NEW_NUMBERS, LowestEigenspace
-from condal.methods.lowrank.trust_region import FORCING, first_radius, norm, step
-from condal.methods.projection.relaxation import FIRST_OMEGA, Sweeps, next_omega
+from condal.methods.lowrank.surfaces import StiefelBlocks, UnitRows
+from condal.methods.lowrank.sweeps import FIRST_OMEGA, Sweeps, next_omega
 from condal.methods.state import State
 from condal.runtime.meter import agreed, time_is_up
 
@@ -285,7 +288,7 @@ class Rounds:
 
 
 def _inverse(problem: Problem) -> Callable[[Array], Array] | None:
-    from condal.methods.lowrank.initial_factor import inverse_of
+    from condal.methods.lowrank.columns import inverse_of
 
     return inverse_of(problem)
 

@@ -24,12 +24,11 @@ from condal.linalg.gradients import dot
 from condal.linalg.points import Array, LowRank, dense
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import SPLITTING_SPREAD, Estimate, Size, splitting_seconds
-from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.projection.anderson import MEMORY, Anderson
 from condal.methods.projection.composite import Composite
 from condal.methods.projection.nonnegative_rows import NonNegativeRows
 from condal.methods.projection.splitting_rows import fits
-from condal.methods.state import State, Warm
+from condal.methods.state import State, Warm, require_linear, require_spectral
 from condal.runtime.arguments import require_positive
 from condal.types import Keeps, Spectral, Storage
 

@@ -32,8 +32,7 @@ import scipy.sparse as sp
 from condal.linalg.forms import SquareRows
 from condal.linalg.points import Array, Indices, LowRank, total_rows
 from condal.linalg.symmetric import Symmetric
-from condal.methods.spheres.pairs import EntryMap, Pairs, WholePairs
-from condal.methods.spheres.program import VectorProgram
+from condal.methods.spheres.program import EntryMap, Pairs, VectorProgram, WholePairs
 from condal.methods.surface.equations import coordinate_bounds
 from condal.types import Lifted, Spectral
 

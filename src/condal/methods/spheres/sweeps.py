@@ -6,7 +6,7 @@ With all vectors but r_i fixed, the augmented Lagrangian is a quadratic in r_i: 
 
 and its curvature is at most 2 rho sum_j |r_j|^2. On the sphere, the minimum of the quadratic with
 this gradient and a curvature L is in the direction L (r_i - centre e) - g_i from the centre.
-Without a penalty this is the mixing method, see `projection.relaxation`. Vectors that no pair joins
+Without a penalty this is the mixing method, see `lowrank.sweeps`. Vectors that no pair joins
 are independent, so those of one colour and one number of neighbours move at once, in blocks, which
 threads may share.
 """
@@ -23,8 +23,7 @@ import numpy as np
 
 from condal.linalg.blocked import for_each
 from condal.linalg.points import Array
-from condal.methods.spheres.pairs import Group, Slots
-from condal.methods.spheres.program import VectorProgram
+from condal.methods.spheres.program import Group, Slots, VectorProgram
 from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
 
 BLOCK_NUMBERS = 2**18  # of the gathered neighbours of some vectors, which stay in the cache

@@ -1,12 +1,22 @@
 """The surface A(R R') = b: its objective, its derivatives, and the way back to it.
 
 With a relaxation the rows may have errors, A(R R') + size e = b, at a cost: J J' is then never
-singular, and each R has a point of the surface.
+singular, and each R has a point of the surface. It serves where multipliers are not unique.
+
+Where the rows of J are dependent at a solution, many multipliers make S R = 0, and only some of
+them make S psd: those of least squares may never prove the optimum. With the rows A(R R') + size e
+= b and the objective <C, R R'> + |e|^2 / 2 + size <anchor, e>, the multiplier is the proximal step
+
+    y = argmax (dual objective of y - size^2 |y - anchor|^2 / 2)
+
+from the anchor: the method of multipliers, which converges to a multiplier that proves the optimum.
+The infeasibility of R is size^2 |y - anchor|. J J' grows by size^2 I, so its equations are easy.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, sqrt
 
 import numpy as np
@@ -14,9 +24,13 @@ import numpy as np
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.gram import TIGHT, Gram
-from condal.methods.surface.relaxation import Relaxation
 from condal.methods.surface.rows import SurfaceRows
 
+FIRST_SIZE = 0.3  # times the root of the usual diagonal entry of J J'
+LEAST_SIZE = 1e-3  # times the first
+FASTER = 0.3  # ratio of the infeasibilities of two rounds, above which the size is halved
+ROUND_SHARE = 0.3  # of the gap or the price: the residual at the end of a round
+MAX_ROUND_RESIDUAL = 0.03
 RETRACTION_TOL = 1e-3  # relative residual of the equations of a step back
 BORDER_TOL = 1e-5  # the same, of the border
 MAX_RETRACTIONS = 20  # Gauss-Newton steps
@@ -24,6 +38,38 @@ CHECK_EVERY = 10  # of these: whether those that are left may suffice
 SLOW_CHORD = 0.02  # ratio of residuals above which J J' is formed again
 FEASIBLE = 1e-13  # |A(R R') - b| on the surface
 CLEARLY_FEASIBLE = 1e-9  # a larger residual of a retraction means that it failed
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """The size of the errors, the anchor, and the infeasibility after the last round."""
+
+    size: float
+    anchor: Array
+    least: float
+    infeasibility: float = inf
+
+    @classmethod
+    def of(cls, diagonal: Array, anchor: Array) -> Relaxation:
+        """Return the first relaxation, given the diagonal of J J' and a multiplier."""
+        size = FIRST_SIZE * sqrt(float(np.median(diagonal)) or float(diagonal.max()))
+        return cls(size, anchor, LEAST_SIZE * size)
+
+    @cached_property
+    def price(self) -> Array:
+        """What an error costs."""
+        return self.size * self.anchor
+
+    def round_ends(self, residual: float, price: float, gap: float, aim: float) -> bool:
+        """Whether a point is near enough to a solution of this round; all numbers are relative."""
+        due = ROUND_SHARE * max(abs(price), min(gap, 1.0))
+        return residual <= max(0.1 * aim, min(MAX_ROUND_RESIDUAL, due))
+
+    def next_round(self, multiplier: Array, infeasibility: float) -> Relaxation:
+        """Return the relaxation around another multiplier; smaller if the last round did little."""
+        slow = infeasibility > FASTER * self.infeasibility
+        size = max(self.least, 0.5 * self.size) if slow else self.size
+        return replace(self, size=size, anchor=multiplier, infeasibility=infeasibility)
 
 
 def dot(a: Array, b: Array) -> float:

@@ -21,8 +21,7 @@ from condal.methods.choice import (
     newton_seconds,
 )
 from condal.methods.interior.cost import MAX_STEP_SECONDS
-from condal.methods.preconditions import require_linear, require_spectral
-from condal.methods.state import State, Warm
+from condal.methods.state import State, Warm, require_linear, require_spectral
 from condal.methods.surface.manifold import Surface
 from condal.methods.surface.rank_policy import RankPolicy
 from condal.methods.surface.rows import SurfaceRows, cost_of

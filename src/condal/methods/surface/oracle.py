@@ -23,6 +23,9 @@ FIRST_DAMPING = 2.0  # times the relative bias: the first one that is tried
 MAX_DAMPING = 0.1
 MAX_DAMPING_CHANGE = 10.0
 DAMPINGS = 3  # that are tried
+LOW_SHARE = 0.1  # of the smallest eigenvalue of S: smaller ones are lifted
+LONGEST = 4.0  # times the step that lifts each eigenvalue to 0 by itself
+FRACTIONS = tuple(0.5**k for k in range(8))  # of the longest step, that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,3 +160,43 @@ def lifted(S: Symmetric, axes: Array, lift: float) -> Symmetric:
     c = np.maximum(t - m, TINY)
     vectors = np.ascontiguousarray(np.hstack([axes - outside / c, outside]).T)
     return S + Symmetric(S.n, grams=[(vectors, np.concatenate([c, -1.0 / c]))])
+
+
+def dual_step(
+    problem: Problem, point: SurfacePoint, spectrum: SlackSpectrum
+) -> tuple[Array, float]:
+    """Return better multipliers than those of the spectrum, and the gap that they promise.
+
+    The bound b'y + lambda_min(C - A'y), for a trace of 1, has the supergradient b - A(v v') for
+    each unit eigenvector v of the smallest eigenvalue. At a solution b = A(X), so the step changes
+    S little in the range of R. Eigenvectors on a few rows of x, where R hardly determines the
+    multipliers, are lifted by one step each. The length is the best one on the span of R and of the
+    eigenvectors that are known.
+    """
+    y, step = spectrum.y, _supergradient(point, spectrum)
+    basis = np.linalg.qr(np.hstack([point.axes[0], spectrum.vectors]))[0]
+    ends = []
+    for end in (y, y + LONGEST * step):
+        w, shift, S = slack_of(problem, point, end)
+        inside = basis.T @ (S @ basis)
+        ends.append((0.5 * (inside + inside.T), dual_value(problem, w, shift, 0.0)))
+    (first, near), (last, far) = ends
+    values = [
+        near + t * (far - near) + np.linalg.eigvalsh(first + t * (last - first))[0]
+        for t in FRACTIONS
+    ]
+    best = int(np.argmax(values))
+    moved = y + FRACTIONS[best] * LONGEST * step
+    constant = problem.f.value(np.zeros(problem.f.M.size))
+    return moved, point.value - point.price_of(moved) + constant - float(values[best])
+
+
+def _supergradient(point: SurfacePoint, spectrum: SlackSpectrum) -> Array:
+    """The sum of b - A(v v') over the low eigenvectors, each as long as it needs by itself."""
+    rows, total = point.surface.rows, np.zeros(point.surface.rows.b.size)
+    low = spectrum.values < LOW_SHARE * spectrum.values[0]
+    closed = np.zeros(rows.bounded.size)
+    for value, v in zip(spectrum.values[low], spectrum.vectors[:, low].T, strict=True):
+        direction = rows.b - rows.values(rows.joined(v[:, None], closed))
+        total -= value / max(float(direction @ direction), 1e-300) * direction
+    return total

@@ -126,6 +126,15 @@ def torus(rows: int, cols: int, seed: int = 0) -> Any:
     return W + W.T
 
 
+def random_edges(n: int, m: int, seed: int = 0) -> Any:
+    """Return a random graph of m edges with unit weights."""
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(n, 1)
+    chosen = rng.choice(i.size, m, replace=False)
+    W = sp.csr_array((np.ones(m), (i[chosen], j[chosen])), shape=(n, n))
+    return W + W.T
+
+
 def random_graph(n: int, degree: float, seed: int = 0) -> Any:
     """Return a random graph of the given average degree with unit weights and no loops."""
     rng = np.random.default_rng(seed)

@@ -6,23 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import condal
 from condal.certificates.evaluation import excess, solves
 from condal.problem import problem_of
 from condal.result import Status
+from known import random_edges
 
 TOL = 1e-3
-
-
-def random_graph(n, m, seed):
-    rng = np.random.default_rng(seed)
-    pairs = np.triu_indices(n, 1)
-    chosen = rng.choice(pairs[0].size, m, replace=False)
-    i, j = pairs[0][chosen], pairs[1][chosen]
-    W = sp.csr_array((np.ones(m), (i, j)), shape=(n, n))
-    return W + W.T
 
 
 def random_equations(seed, *, inequalities=False):
@@ -47,7 +38,7 @@ def random_equations(seed, *, inequalities=False):
 
 
 PROBLEMS = {
-    **{f"theta, {seed}": lambda s=seed: condal.problems.theta(random_graph(30, 90, s)).problem
+    **{f"theta, {seed}": lambda s=seed: condal.problems.theta(random_edges(30, 90, s)).problem
        for seed in range(2)},
     **{f"equations, {seed}": lambda s=seed: random_equations(s) for seed in range(3)},
     **{f"inequalities, {seed}": lambda s=seed: random_equations(s, inequalities=True)
@@ -79,7 +70,7 @@ def test_the_objective_of_a_solved_result_is_within_gap_and_price_of_the_optimum
 
 def test_theta_is_not_solved_by_an_infeasible_point_with_a_small_gap():
     """On random graphs of degree 4, an x infeasible by tol may be 0.5% beyond the optimum."""
-    model = condal.problems.theta(random_graph(150, 600, 0))
+    model = condal.problems.theta(random_edges(150, 600, 0))
     problem = model.problem
     optimum = condal.solve(model, tol=1e-6).objective
     beyond = []  # rows that are within tol but for the price
@@ -100,7 +91,7 @@ def test_theta_is_not_solved_by_an_infeasible_point_with_a_small_gap():
 
 
 def test_the_rule_names_what_is_not_within_tol():
-    model = condal.problems.theta(random_graph(20, 40, 0))
+    model = condal.problems.theta(random_edges(20, 40, 0))
     result = condal.solve(model, tol=TOL)
     problem, certificate = problem_of(model), result.certificate
     assert solves(problem, certificate, TOL)
@@ -118,7 +109,7 @@ def test_the_rule_names_what_is_not_within_tol():
 
 
 def test_a_feasible_point_has_no_price():
-    result = condal.solve(condal.problems.max_cut(random_graph(20, 40, 0)))
+    result = condal.solve(condal.problems.max_cut(random_edges(20, 40, 0)))
     assert result.price <= 1e-14
     assert len(result.history["price"]) == len(result.history)
 
@@ -132,7 +123,7 @@ def test_the_error_of_a_certificate_is_its_worst_measure():
 
 
 def test_verification_refutes_a_solved_result_whose_infeasibility_has_a_price():
-    model = condal.problems.theta(random_graph(150, 600, 0))
+    model = condal.problems.theta(random_edges(150, 600, 0))
 
     def stop(row):
         return row.gap <= 0.95 * TOL and row.infeasibility <= TOL and row.price > 1.05 * TOL

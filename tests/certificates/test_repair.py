@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import condal
 from condal.driver.repair import FactorRepair
@@ -15,6 +14,7 @@ from condal.driver.scaling import normalise
 from condal.io.formats import write_metis
 from condal.linalg.points import LowRank, dense
 from condal.result import Status
+from known import random_edges
 
 METHODS = {
     "the choice": lambda: None,
@@ -22,14 +22,6 @@ METHODS = {
     "splitting": condal.methods.Splitting,
     "newton": condal.methods.LowRankNewton,
 }
-
-
-def random_graph(n, m, seed):
-    rng = np.random.default_rng(seed)
-    i, j = np.triu_indices(n, 1)
-    chosen = rng.choice(i.size, m, replace=False)
-    W = sp.csr_array((np.ones(m), (i[chosen], j[chosen])), shape=(n, n))
-    return W + W.T
 
 
 def random_equations(seed, at_most):
@@ -68,7 +60,7 @@ def fixed_diagonal(at_most):
 
 
 PROBLEMS = {
-    "theta": lambda: condal.problems.theta(random_graph(60, 200, 0)).problem,
+    "theta": lambda: condal.problems.theta(random_edges(60, 200, 0)).problem,
     "equations": lambda: random_equations(0, False),
     "equations, bounded trace": lambda: random_equations(1, True),
     "diagonal": lambda: fixed_diagonal(False),
@@ -119,7 +111,7 @@ def test_a_nearly_feasible_point_becomes_feasible_near_by(name, whole):
 @pytest.mark.parametrize("tol", [1e-2, 1e-3])
 def test_rows_made_orthogonal_bracket_theta(tol, monkeypatch):
     """For many rows and a loose tolerance no J J' is formed."""
-    model = condal.problems.theta(random_graph(400, 800, 0))
+    model = condal.problems.theta(random_edges(400, 800, 0))
     exact = condal.solve(model, tol=1e-7)
     monkeypatch.setattr("condal.driver.repair.MIN_SEQUENTIAL_ROWS", 400)
     monkeypatch.setattr(FactorRepair, "_on_surface", lambda *_: pytest.fail("J J' was formed"))
@@ -136,7 +128,7 @@ def test_rows_with_many_neighbours_move_along_the_surface(monkeypatch):
     """A hub has more neighbours than the rank has room for."""
     monkeypatch.setattr("condal.driver.repair.MIN_SEQUENTIAL_ROWS", 1)
     monkeypatch.setattr(FactorRepair, "_with_zeros", lambda *_: pytest.fail("not for hubs"))
-    W = random_graph(60, 90, 0).tolil()
+    W = random_edges(60, 90, 0).tolil()
     W[0, 1:40] = W[1:40, 0] = 1.0
     result = condal.solve(condal.problems.theta(W.tocsr()), condal.methods.Splitting(), tol=1e-3)
     assert result.status is Status.SOLVED
@@ -144,7 +136,7 @@ def test_rows_with_many_neighbours_move_along_the_surface(monkeypatch):
 
 
 def test_a_problem_with_inequalities_or_blocks_has_no_factor_repair():
-    theta_plus = condal.problems.theta(random_graph(12, 20, 0), theta_plus=True).problem
+    theta_plus = condal.problems.theta(random_edges(12, 20, 0), theta_plus=True).problem
     assert FactorRepair.of(normalise(theta_plus)[0], 1e-3) is None
     simplex = condal.Problem.of(
         f=condal.Linear(np.array([1.0, 2.0])),
@@ -157,14 +149,14 @@ def test_a_problem_with_inequalities_or_blocks_has_no_factor_repair():
 
 def test_a_point_that_cannot_be_repaired_is_judged_by_its_price():
     """Theta of a dense graph: more equations than a factor has numbers to move."""
-    model = condal.problems.theta(random_graph(14, 80, 0))
+    model = condal.problems.theta(random_edges(14, 80, 0))
     result = condal.solve(model, condal.methods.Splitting(), tol=1e-3)
     assert result.status is Status.SOLVED
     assert max(result.gap, result.infeasibility, result.price) <= 1e-3
 
 
 def test_max_cut_and_its_kin_bracket_their_optimum():
-    W = random_graph(20, 50, 0)
+    W = random_edges(20, 50, 0)
     for model in (condal.problems.max_cut(W), condal.problems.max_k_cut(W, 3)):
         result = condal.solve(model)
         assert result.bracket
@@ -172,7 +164,7 @@ def test_max_cut_and_its_kin_bracket_their_optimum():
 
 
 def test_a_point_outside_X_is_not_a_bracket():
-    W = random_graph(10, 20, 0)
+    W = random_edges(10, 20, 0)
     model = condal.problems.max_cut(W)
     result = condal.solve(model)
     x = dense(result.x)
@@ -221,11 +213,11 @@ def test_the_command_for_theta_says_that_the_optimum_is_between(tmp_path):
     from commands import run
 
     file = tmp_path / "some.graph"
-    write_metis(file, random_graph(60, 200, 0))
+    write_metis(file, random_edges(60, 200, 0))
     ended = run("solve", str(file), "--as", "theta", "--tol", "1e-3", "--quiet", "--json", "-")
     assert ended.exit_code == 0, ended.stderr
     record = json.loads(ended.stdout)
-    exact = condal.solve(condal.problems.theta(random_graph(60, 200, 0)), tol=1e-6)
+    exact = condal.solve(condal.problems.theta(random_edges(60, 200, 0)), tol=1e-6)
     assert record["bracket"] is True
     assert record["objective"] <= exact.bound
     assert exact.objective <= record["bound"]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from condal.driver.memory import LazyChoices, Plan, estimate, in_all, make_plan,
 from condal.driver.schedule import Budget
 from condal.errors import PieceError, ProblemError
 from condal.linalg.symmetric import Symmetric
-from condal.methods.choice import Choice
+from condal.methods.choice import Choice, choices
 from condal.problems import max_cut
 from condal.runtime.memory import available, bytes_of, physical, size
 from condal.runtime.meter import Cancelled, Deadline, check_cancelled, seconds_left, uninterrupted
@@ -49,13 +50,16 @@ class Events:
     def __init__(self, at=None, do=None, n=N):
         self.calls, self.at, self.do, self.n = 0, at, do, n
 
+    def asked(self):
+        self.calls += 1
+        if self.at is not None and self.calls == self.at:
+            self.do()
+
     def problem(self):
         C = np.arange(1.0, self.n + 1)
 
         def matvec(v):
-            self.calls += 1
-            if self.at is not None and self.calls == self.at:
-                self.do()
+            self.asked()
             return C * np.ravel(v)
 
         operator = LinearOperator((self.n, self.n), matvec=matvec, dtype=np.float64)
@@ -299,43 +303,24 @@ def test_stop_from_another_thread_is_heard_inside_the_oracle():
     assert again.x is None
 
 
-def test_stop_from_another_thread_ends_a_solve_in_a_thread():
-    stopper, found, begun = Stopper(), [], threading.Event()
+def test_one_stopper_ends_several_solves_in_threads():
+    stopper, begun = Stopper(), threading.Barrier(4)
+    model, options = max_cut(random_graph(200, 6)), {"tol": 1e-12, "stopper": stopper}
+
+    def meet(row):
+        if row.k == 1:
+            begun.wait(60)
 
     def work():
-        model = max_cut(random_graph(300, 6))
-        found.append(
-            condal.solve(
-                model, condal.CGAL(), tol=1e-12, stopper=stopper, callback=lambda _: begun.set()
-            )
-        )
+        return condal.solve(model, condal.CGAL(), callback=meet, **options)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert begun.wait(60)
-    stopper.stop()
-    thread.join(60)
-    assert found[0].status is Status.INTERRUPTED
-    assert found[0].bound >= found[0].objective
-
-
-def test_one_stopper_ends_several_solves():
-    stopper = Stopper()
-    results = []
-
-    def work():
-        results.append(
-            condal.solve(max_cut(random_graph(200, 6)), condal.CGAL(), tol=1e-12, stopper=stopper)
-        )
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    time.sleep(0.3)
-    stopper.stop()
-    for thread in threads:
-        thread.join(60)
-    assert {result.status for result in results} == {Status.INTERRUPTED}
+    with ThreadPoolExecutor(3) as pool:
+        solves = [pool.submit(work) for _ in range(3)]
+        begun.wait(60)
+        stopper.stop()
+        for result in (solve.result(60) for solve in solves):
+            assert result.status is Status.INTERRUPTED
+            assert result.bound >= result.objective
 
 
 def test_a_stopper_that_is_none_is_refused():
@@ -408,24 +393,21 @@ def test_no_piece_of_the_users_can_swallow_a_stop():
 
 def test_a_time_limit_in_the_middle_of_an_lmo():
     """The products take 0.02 s each, and the oracle some sixty of them."""
-    slow = {"on": False}
-    C = np.arange(1.0, N + 1)
 
-    def matvec(v):
-        if slow["on"]:
-            time.sleep(0.02)
-        return C * np.ravel(v)
+    class Slow(Events):
+        on = False
 
-    operator = LinearOperator((N, N), matvec=matvec, dtype=np.float64)
-    f = condal.Linear(Symmetric(N, operators=(operator,)))
-    A, K = condal.Diagonal(N), condal.Equal(np.full(N, 1 / N))
-    problem = condal.Problem.of(f, condal.Spectrahedron(N), A, K)
+        def asked(self):
+            if self.on:
+                time.sleep(0.02)
+
+    events = Slow()
 
     def callback(row):
-        slow["on"] = row.k >= 3
+        events.on = row.k >= 3
 
     tight = condal.CGAL(tol=condal.methods.rules.Exact())
-    result = condal.solve(problem, tight, tol=1e-9, max_seconds=0.5, callback=callback)
+    result = condal.solve(events.problem(), tight, tol=1e-9, max_seconds=0.5, callback=callback)
     assert result.status is Status.MAX_SECONDS
     assert result.iterations == 3
     assert result.x is not None
@@ -491,12 +473,12 @@ def test_a_proof_that_is_cut_short_proves_less_and_is_right():
 def test_a_fall_back_is_made_when_it_is_needed_and_once():
     made = []
 
-    def choices():
+    def made_choices():
         for name in "first", "second":
             made.append(name)
             yield Choice(condal.CGAL(), name)
 
-    lazy = LazyChoices(choices())
+    lazy = LazyChoices(made_choices())
     assert next(iter(lazy)).why == "first"
     assert made == ["first"]
     assert [choice.why for choice in lazy] == [choice.why for choice in lazy] == made
@@ -504,11 +486,11 @@ def test_a_fall_back_is_made_when_it_is_needed_and_once():
 
 
 def test_a_piece_that_fails_while_a_fall_back_looks_at_it_ends_the_solve(monkeypatch):
-    def choices(problem, **_):
+    def broken_choices(problem, **_):
         yield Choice(condal.CGAL(), "the first", patience=1)
         raise PieceError("A returned nan", piece="A")
 
-    monkeypatch.setattr("condal.driver.memory.choices", choices)
+    monkeypatch.setattr("condal.driver.memory.choices", broken_choices)
     result = condal.solve(max_cut(random_graph(50, 4)), tol=1e-9, max_iters=50)
     assert result.status is Status.NUMERICAL_ERROR
     assert "A returned nan" in result.reason
@@ -518,7 +500,7 @@ def test_a_piece_that_fails_while_a_fall_back_looks_at_it_ends_the_solve(monkeyp
 def test_a_memory_estimate_is_refused_before_allocating():
     model = max_cut(random_graph(2000, 4))
     with pytest.raises(ProblemError) as error:
-        condal.solve(model, max_memory=100_000)
+        condal.solve(model, condal.CGAL(), max_memory=100_000)
     text = str(error.value)
     assert text.startswith("this needs ")
     for part in ("x ", "images and duals ", "oracle ", "proof "):
@@ -543,10 +525,11 @@ def test_what_fits_is_chosen():
 
 def test_a_method_that_does_not_fit_is_left_out():
     problem = max_cut(random_graph(1200, 4)).problem
-    lowrank, cgal = in_all(problem, condal.methods.LowRankCGAL()), in_all(problem, condal.CGAL())
-    assert cgal < lowrank
-    result = condal.solve(problem, max_memory=(cgal + lowrank) // 2, max_iters=3)
-    assert result.method == "cgal-ls"
+    needs = {one.method.name: in_all(problem, one.method) for one in choices(problem, tol=1e-3)}
+    limit = (needs["cgal-ls"] + needs["lowrank"]) // 2
+    assert needs["cgal-ls"] < limit < needs["lowrank"]
+    result = condal.solve(problem, max_memory=limit, max_iters=3)
+    assert result.method == next(name for name, need in needs.items() if need <= limit)
 
 
 @pytest.mark.parametrize("method", [None, condal.CGAL(), condal.methods.LowRankCGAL()])

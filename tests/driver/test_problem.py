@@ -290,6 +290,11 @@ def test_smoothed_wants_a_rule():
         ({"g": 0.3}, r"wanted the function g, such as condal.L1\(0.3\); got float"),
         ({"B": np.eye(6)}, "wanted the map B, such as condal.Matrix.*; got ndarray"),
         ({"g": condal.L1}, r"wanted the function g, such as condal.L1\(0.3\); got L1"),
+        ({"A": np.eye(3)}, "wanted the map A, such as condal.Diagonal.*got ndarray"),
+        ({"K": [1, 1, 1]}, "wanted the set K, such as condal.Equal.*got list"),
+        ({"f": np.eye(3)}, "wanted the objective f, such as condal.Linear.*got ndarray"),
+        ({"X": 3}, "wanted the domain X, such as condal.Spectrahedron.*got int"),
+        ({"A": condal.Equal([1.0]), "K": condal.Diagonal(1)}, "wanted the map A.*got Equal"),
         ({"X": None}, "a problem needs its domain X"),
     ],
 )

@@ -149,14 +149,6 @@ def test_a_callback_sees_every_row_and_can_stop(model):
     np.testing.assert_array_equal(rows, list(result.history))
 
 
-def test_a_callback_that_raises_is_heard(model):
-    def callback(row):
-        raise RuntimeError("mine")
-
-    with pytest.raises(RuntimeError, match="mine"):
-        condal.solve(model, callback=callback)
-
-
 def test_ctrl_c_returns_the_best_so_far(model):
     def callback(row):
         if row.k == 9:
@@ -169,16 +161,17 @@ def test_ctrl_c_returns_the_best_so_far(model):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_an_operator_that_returns_nonsense_ends_the_solve(bad):
+@pytest.mark.parametrize("last", [8, 300])
+def test_an_operator_that_returns_nonsense_ends_the_solve_with_what_was_proved(bad, last):
     def product(v):
-        out = np.asarray(v, dtype=float).copy()
         calls.append(1)
-        if len(calls) > 8:
+        out = np.asarray(v) * np.arange(n).reshape(-1, *[1] * (np.ndim(v) - 1))
+        if len(calls) > last:
             out[0] = bad
         return out
 
     calls = []
-    n = 80
+    n = 30
     C = LinearOperator((n, n), matvec=product, matmat=product, dtype=float)
     problem = condal.Problem.of(
         f=condal.Linear(C),
@@ -187,8 +180,10 @@ def test_an_operator_that_returns_nonsense_ends_the_solve(bad):
         K=condal.Equal(np.ones(n) / n),
     )
     with np.errstate(invalid="ignore"):
-        result = condal.solve(problem, tol=1e-8, max_iters=50)
+        result = condal.solve(problem, condal.CGAL(), tol=1e-9, max_iters=2000)
     assert result.status is condal.Status.NUMERICAL_ERROR
+    assert str(bad) in result.reason
+    assert result.bound <= (n - 1) / 2
 
 
 @pytest.mark.parametrize("eta", [Classical(), LineSearch()])
@@ -238,18 +233,6 @@ def test_a_warm_start_of_another_length_is_refused(model):
         condal.solve(condal.problems.max_cut(torus(3, 3)), warm_start=first)
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"max_seconds": 0.0}, "max_seconds must be positive, or None"),
-        ({"max_seconds": float("nan")}, "max_seconds must be positive, or None"),
-    ],
-)
-def test_bad_options_are_refused(model, options, text):
-    with pytest.raises(condal.ProblemError, match=text):
-        condal.solve(model, **options)
-
-
 def test_what_is_not_a_problem_is_refused():
     with pytest.raises(condal.ProblemError, match=r"condal.problems.max_cut\(W\); got ndarray"):
         condal.solve(np.eye(3))
@@ -259,14 +242,8 @@ def test_problems_that_do_not_fit_together_are_refused():
     X, ones = condal.Spectrahedron(4), np.ones(4)
     f = condal.Linear(np.eye(4))
     cases = [
-        ({"f": f, "X": X, "A": condal.Diagonal(4)}, "A and K go together"),
-        (
-            {"f": f, "X": X, "A": condal.Diagonal(4), "K": condal.Equal(np.ones(3))},
-            "length 4.*length 3",
-        ),
         ({"f": condal.Linear(np.eye(5)), "X": X}, "objective f must act on symmetric 4 x 4"),
         ({"f": condal.Linear(ones), "X": X}, "objective f must act on symmetric 4 x 4.*vectors"),
-        ({"f": f, "X": condal.Simplex(4)}, "objective f must act on vectors of length 4.*matrices"),
         (
             {"f": f, "X": X, "A": condal.Matrix(np.eye(4)), "K": condal.Equal(ones)},
             "constraint map A",
@@ -275,7 +252,6 @@ def test_problems_that_do_not_fit_together_are_refused():
             {"f": condal.LeastSquares(np.eye(4), ones), "X": condal.Simplex(4), "maximise": True},
             "only a",
         ),
-        ({"f": f, "X": condal.Product(X, X)}, "a product of 2 blocks"),
     ]
     for arguments, text in cases:
         with pytest.raises(condal.ProblemError, match=text):
@@ -448,33 +424,15 @@ def test_an_operator_that_is_not_symmetric_is_refused():
         ({"tol": "1e-3"}, "tol must be a positive number"),
         ({"tol": True}, "tol must be a positive number"),
         ({"max_iters": 2.5}, "max_iters must be a whole number"),
-        ({"max_seconds": "9"}, "max_seconds must be positive"),
+        *(
+            ({"max_seconds": wrong}, "max_seconds must be positive, or None")
+            for wrong in ("9", 0.0, float("nan"))
+        ),
     ],
 )
 def test_arguments_of_the_wrong_kind_are_refused_at_once(model, options, text):
     with pytest.raises(condal.ProblemError, match=text):
         condal.solve(model, **options)
-
-
-@pytest.mark.parametrize(
-    ("swap", "text"),
-    [
-        ({"A": np.eye(3)}, "wanted the map A, such as condal.Diagonal.*got ndarray"),
-        ({"K": [1, 1, 1]}, "wanted the set K, such as condal.Equal.*got list"),
-        ({"f": np.eye(3)}, "wanted the objective f, such as condal.Linear.*got ndarray"),
-        ({"X": 3}, "wanted the domain X, such as condal.Spectrahedron.*got int"),
-        ({"A": condal.Equal(np.ones(3)), "K": condal.Diagonal(3)}, "wanted the map A.*got Equal"),
-    ],
-)
-def test_parts_in_the_wrong_place_are_named(swap, text):
-    parts = {
-        "f": condal.Linear(np.eye(3)),
-        "X": condal.Spectrahedron(3),
-        "A": condal.Diagonal(3),
-        "K": condal.Equal(np.ones(3)),
-    }
-    with pytest.raises(condal.ProblemError, match=text):
-        condal.Problem.of(**(parts | swap))
 
 
 def test_an_objective_that_overflows_is_refused():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -182,12 +182,17 @@ def make_plan(
         tried = choices(problem, tol=tol, free_storage=storage is None)
     else:
         tried = iter([Choice(method, "it was asked for")])
-    plan = require_memory(problem, LazyChoices(tried), storage, max_memory)
-    return replace(plan, by_user=method is not None)
+    asked = method is not None
+    return require_memory(problem, LazyChoices(tried), storage, max_memory, by_user=asked)
 
 
 def require_memory(
-    problem: Problem, tried: Iterable[Choice], storage: Storage | None, max_memory: Bytes
+    problem: Problem,
+    tried: Iterable[Choice],
+    storage: Storage | None,
+    max_memory: Bytes,
+    *,
+    by_user: bool = False,
 ) -> Plan:
     """Return the plan of the choices that fit into memory; ProblemError if none does."""
     limit = bytes_of(max_memory)
@@ -206,11 +211,11 @@ def require_memory(
         raise ProblemError(
             f"this needs {_exactly(needed(choice))} of memory with {choice.method.name} "
             f"({listed}), and {_limited_by(limit, max_memory)} {_exactly(limit)}: "
-            + _advice(storage, choice.method, max_memory)
+            + _advice(storage, choice.method if by_user else None, max_memory)
         )
     # A method that holds more than x carries x itself, and needs none of this.
     least = sum(Sketch.bytes_for(n, LEAST_RANK) for n in matrix_sides(unguarded(problem.X)))
-    return Plan(fit, int(min(max(DEFAULT_MAX_BYTES, least), limit - shared)))
+    return Plan(fit, int(min(max(DEFAULT_MAX_BYTES, least), limit - shared)), by_user)
 
 
 def _limited_by(limit: float, max_memory: Bytes) -> str:
@@ -226,9 +231,9 @@ def _exactly(count: float) -> str:
     return f"{count / 1e6:,.2f} MB"
 
 
-def _advice(storage: Storage | None, method: Method, max_memory: Bytes) -> str:
+def _advice(storage: Storage | None, method: Method | None, max_memory: Bytes) -> str:
     if storage is not None:
         return "leave storage= out, or give a smaller one, such as condal.storage.Sketch(n, 10)"
-    if method.keeps == "factor":
+    if method is not None and method.keeps == "factor":
         return "leave method= out, or give condal.CGAL()"
     return "raise max_memory" if max_memory is not None else "use a larger machine"

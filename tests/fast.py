@@ -27,7 +27,6 @@ FAST = {
     "test_points",
     # Methods, certificates, the driver.
     "test_anderson",
-    "test_counting",
     "test_faults",
     "test_fit",
     "test_input_options",

@@ -1,8 +1,16 @@
-"""User-supplied pieces that forward to another one, except for the members a test changes."""
+"""User-supplied pieces that forward to another one, except for the members a test changes, and a
+problem that has one of every piece."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+
+import condal
+
+N = 6
 
 
 class Forwarding:
@@ -21,3 +29,22 @@ class Forwarding:
 
     def _forward(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+
+def problem_of(**changes: Callable[[Any], Any]) -> condal.Problem:
+    """Return a composite problem over the simplex, with its pieces changed by their letters."""
+    rng = np.random.default_rng(0)
+    pieces = {
+        "f": condal.LeastSquares(rng.standard_normal((4, N)), 3 * rng.standard_normal(4)),
+        "X": condal.Simplex(N),
+        "A": condal.Matrix(rng.standard_normal((2, N))),
+        "K": condal.Box([-0.3, -0.3], [0.3, 0.3]),
+        "B": condal.Matrix(rng.standard_normal((3, N))),
+        "g": condal.L1(t=0.3, size=3),
+    }
+    for letter, change in changes.items():
+        if letter == "M":
+            pieces["f"] = condal.LeastSquares(change(pieces["f"].M), pieces["f"].c)
+        else:
+            pieces[letter] = change(pieces[letter])
+    return condal.Problem.of(**pieces)

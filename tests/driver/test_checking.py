@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import condal
 from condal.errors import ProblemError
 from condal.linalg.rounding import Proof
+from forwarding import problem_of
 from known import PLANTED
 
 N = 6
@@ -41,24 +42,6 @@ class Altered:
     @property
     def pieces(self):
         return self._changes.get("pieces", [(slice(0, self.size), self)])
-
-
-def problem_of(**pieces):
-    rng = np.random.default_rng(0)
-    given = {
-        "f": condal.LeastSquares(rng.standard_normal((4, N)), rng.standard_normal(4)),
-        "X": condal.Simplex(N),
-        "A": condal.Matrix(rng.standard_normal((2, N))),
-        "K": condal.Box([-0.3, -0.3], [0.3, 0.3]),
-        "B": condal.Matrix(rng.standard_normal((3, N))),
-        "g": condal.L1(t=0.3, size=3),
-    }
-    for letter, change in pieces.items():
-        if letter == "M":
-            given["f"] = condal.LeastSquares(change(given["f"].M), given["f"].c)
-        else:
-            given[letter] = change(given[letter])
-    return condal.Problem.of(**given)
 
 
 # Sound problems.

@@ -17,7 +17,7 @@ from condal.linalg.points import LowRank
 from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.methods import corrective
-from forwarding import Forwarding
+from forwarding import Forwarding, problem_of
 from known import PLANTED, planted_sdp
 
 N = 6
@@ -107,25 +107,6 @@ def single(answer):
 
 def nothing(answer):
     return None
-
-
-def problem_of(**faulty):
-    """A composite problem over the simplex: one of every piece."""
-    rng = np.random.default_rng(0)
-    pieces = {
-        "f": condal.LeastSquares(rng.standard_normal((4, N)), 3 * rng.standard_normal(4)),
-        "X": condal.Simplex(N),
-        "A": condal.Matrix(rng.standard_normal((2, N))),
-        "K": condal.Box([-0.3, -0.3], [0.3, 0.3]),
-        "B": condal.Matrix(rng.standard_normal((3, N))),
-        "g": condal.L1(t=0.3, size=3),
-    }
-    for letter, wrap in faulty.items():
-        if letter == "M":
-            pieces["f"] = condal.LeastSquares(wrap(pieces["f"].M), pieces["f"].c)
-        else:
-            pieces[letter] = wrap(pieces[letter])
-    return condal.Problem.of(**pieces)
 
 
 ARRAYS = [nan, longer, raises, of_no_type, nothing, single]

@@ -31,6 +31,7 @@ from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient, add, zeros_of
 from condal.linalg.points import Array
 from condal.linalg.rounding import (
+    UNDERFLOW,
     Errors,
     Proof,
     Rounded,
@@ -53,7 +54,6 @@ REFUTED = (
 NEGLIGIBLE_ROUNDING = 0.02  # of the slack of a proof: not worth a closer bound
 MIN_SIZE, MAX_SIZE = 1e-70, 1e70  # of f and A: duals have the size of f over A, and are squared
 MAX_SQUARED = 1e150  # the square of a larger number may overflow
-TINY = float(np.finfo(np.float64).tiny)  # what a product may lose to underflow, with room
 MAX_ENTRYWISE_SIDE = 1000  # n up to which the rounding of A'y is bounded entry by entry
 
 
@@ -283,7 +283,7 @@ def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
     sizes = norm_above(A.row_norms()), norm_above(y)
     if 0.0 in sizes:
         return 0.0  # no product is rounded
-    by_norms = gamma(A.terms + 4) * (sizes[0] * sizes[1]) + TINY * A.terms
+    by_norms = gamma(A.terms + 4) * (sizes[0] * sizes[1]) + UNDERFLOW * A.terms
     if by_norms <= enough or not np.isfinite(by_norms) or not _is_small(A.adjoint(zeros_of(A))):
         return by_norms
     from condal.linalg.forms import SquareRows
@@ -300,7 +300,7 @@ def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
         squared = np.array([norm_above(v) ** 2 for v in rows.vectors.T])
         size += float(np.abs(rows.c * y[rows.squares]) @ squared) * (1 + gamma(squared.size + 4))
         products += rows.vectors.size * len(rows.vectors)
-    return min(by_norms, gamma(A.terms + 8) * size + TINY * products)
+    return min(by_norms, gamma(A.terms + 8) * size + UNDERFLOW * products)
 
 
 def _is_small(v: Gradient | None) -> bool:
@@ -312,4 +312,4 @@ def _is_small(v: Gradient | None) -> bool:
 
 def dual_rounding(A: LinearMap, error: float) -> float:
     """Bound |A'y - A'w| for the point w that y stands for, if |y - w| <= error."""
-    return error * norm_above(A.row_norms()) + TINY if error else 0.0
+    return error * norm_above(A.row_norms()) + UNDERFLOW if error else 0.0

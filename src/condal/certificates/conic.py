@@ -27,17 +27,10 @@ from condal.certificates.exact import (
     shortest_solution,
 )
 from condal.certificates.inner import objective_above
-from condal.certificates.row_space import (
-    ROUND_UP,
-    TINY,
-    column_norms,
-    dot,
-    powers_of_two,
-    residual,
-)
+from condal.certificates.row_space import ROUND_UP, column_norms, dot, powers_of_two, residual
 from condal.linalg.factorisations import sparse_factorisation
 from condal.linalg.points import Array
-from condal.linalg.rounding import norm_above
+from condal.linalg.rounding import UNDERFLOW, norm_above
 from condal.linalg.symmetric import Symmetric
 
 MAX_EXACT_ROWS, MAX_EXACT_ENTRIES = 40, 1_000  # of a system that is solved in fractions
@@ -204,7 +197,7 @@ def _room(cone: Cone, v: Array) -> Any:
     some = full.any(axis=1)  # the rows that are 0 stay 0
     inner = full[np.ix_(some, some)]
     depth = smallest_eigenvalue(inner) if inner.size else 0.0
-    depth -= 4 * np.finfo(float).eps * norm_above(inner.ravel()) + TINY * len(full)
+    depth -= 4 * np.finfo(float).eps * norm_above(inner.ravel()) + UNDERFLOW * len(full)
     return max(depth, 0.0) / cone.stretch / ROUND_UP * cone.coordinates(np.outer(some, some))
 
 
@@ -225,12 +218,12 @@ def _correction(M: Any, r: Array, error: Array, t: Array, system: tuple[Any, Arr
     if not rows.size:
         return 0.0
     M, size = sp.csr_array(M[rows]), size[rows]
-    scale = 1.0 / np.maximum(powers_of_two(column_norms(M.T)), TINY)
+    scale = 1.0 / np.maximum(powers_of_two(column_norms(M.T)), UNDERFLOW)
     M = sp.csr_array(scale[:, None] * M)
     least = _smallest_singular_value(M)
     if least <= 0:
         return inf
-    return float(norm_above(scale * size) / least * ROUND_UP + TINY)
+    return float(norm_above(scale * size) / least * ROUND_UP + UNDERFLOW)
 
 
 def _smallest_singular_value(M: Any) -> float:

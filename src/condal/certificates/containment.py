@@ -9,11 +9,11 @@ import numpy as np
 
 from condal.certificates.cones import Cone
 from condal.certificates.exact import in_second_order, is_psd
-from condal.certificates.row_space import ROUND_UP, TINY
+from condal.certificates.row_space import ROUND_UP
 from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.points import Array
 from condal.linalg.reductions import has_outlier, without_outlier
-from condal.linalg.rounding import UNIT_ROUNDOFF, gamma, norm_above
+from condal.linalg.rounding import UNDERFLOW, UNIT_ROUNDOFF, gamma, norm_above
 from condal.linalg.symmetric import Symmetric
 
 MAX_SIDE = 2000  # of a Gram matrix or a psd block: proofs here use dense factorisations
@@ -22,7 +22,7 @@ MAX_EXACT_LENGTH = 4_000  # of a second-order vector that is squared in fraction
 MAX_STACKED_SIDE = 40  # of matrices that are stacked: larger ones gain nothing
 MIN_COUNT = 4
 STACKED_ROUND_UP = 1 + 1e-12
-UNDERFLOW = 1e-150  # more than squares that underflow can lose, relative to a matrix
+STACKED_UNDERFLOW = 1e-150  # more than squares that underflow can lose, relative to a matrix
 
 
 def contains(cone: Cone, v: Array, error: Array) -> bool:
@@ -32,7 +32,7 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     if cone.kind == "orthant":
         return bool(np.all(v >= error))
     if cone.kind == "second-order":
-        if v[0] - error[0] >= (norm_above(v[1:]) + norm_above(error[1:])) * ROUND_UP + TINY:
+        if v[0] - error[0] >= (norm_above(v[1:]) + norm_above(error[1:])) * ROUND_UP + UNDERFLOW:
             return True
         return not error.any() and v.size <= MAX_EXACT_LENGTH and in_second_order(v)
     some = np.flatnonzero(np.abs(cone.matrix(v)).any(axis=1) | cone.matrix(error).any(axis=1))
@@ -41,7 +41,7 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     full = cone.matrix(v)[np.ix_(some, some)]
     off = norm_above(error) * cone.stretch * ROUND_UP
     # Halving may round each entry.
-    rounding = 4 * np.finfo(float).eps * norm_above(full.ravel()) + TINY * some.size
+    rounding = 4 * np.finfo(float).eps * norm_above(full.ravel()) + UNDERFLOW * some.size
     if smallest_eigenvalue(full) >= off + rounding:
         return True
     return off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v) and is_psd(full)
@@ -99,7 +99,7 @@ def all_psd(cone: Cone, v: Array, error: Array) -> bool:
         return False
     power = np.ldexp(1.0, np.frexp(largest)[1] - 1)  # an exact scaling: no square overflows
     full /= power[:, None, None]
-    off = np.linalg.norm(error / power[:, None], axis=1) + UNDERFLOW
+    off = np.linalg.norm(error / power[:, None], axis=1) + STACKED_UNDERFLOW
     off *= cone.stretch * STACKED_ROUND_UP
     off += 4 * np.finfo(float).eps * np.linalg.norm(full, axis=(1, 2))  # halving may round
     diagonal = full[:, np.arange(n), np.arange(n)]

@@ -20,10 +20,10 @@ from scipy.linalg import cho_solve, eigh
 from scipy.linalg.lapack import dpotrf
 
 from condal.certificates.cones import Cone, ConicForm
-from condal.certificates.row_space import ROUND_UP, TINY, dot
+from condal.certificates.row_space import ROUND_UP, dot
 from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.points import Array, Indices
-from condal.linalg.rounding import UNIT_ROUNDOFF, norm_above, stable_norm
+from condal.linalg.rounding import UNDERFLOW, UNIT_ROUNDOFF, norm_above, stable_norm
 from condal.linalg.symmetric import Symmetric
 
 MAX_STEPS = 4
@@ -156,10 +156,12 @@ def _surely_inside(cone: Cone, v: Array, reach: float, depth: float) -> bool:
     if cone.kind == "orthant":
         return bool(v.min(initial=inf) >= reach)
     if cone.kind == "second-order":
-        return float(v[0]) >= (norm_above(v[1:]) + 1.5 * reach + TINY) * ROUND_UP
+        return float(v[0]) >= (norm_above(v[1:]) + 1.5 * reach + UNDERFLOW) * ROUND_UP
     if cone.kind == "psd" and cone.length:
         full = cone.matrix(v)  # halving may round each entry
-        off = reach * cone.stretch + 4 * UNIT_ROUNDOFF * norm_above(full.ravel()) + TINY * cone.n
+        off = (
+            reach * cone.stretch + 4 * UNIT_ROUNDOFF * norm_above(full.ravel()) + UNDERFLOW * cone.n
+        )
         proof = dense_cholesky(Symmetric(cone.n, dense=full), DEPTH_SHARE * cone.stretch * depth)
         return proof is not None and proof.value >= off * ROUND_UP
     return True

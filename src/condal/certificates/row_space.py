@@ -19,7 +19,7 @@ from scipy.linalg.lapack import dpotrf
 from condal.certificates.exact import rounded_residual
 from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.points import Array, Indices
-from condal.linalg.rounding import UNIT_ROUNDOFF, norm_above, row_norms
+from condal.linalg.rounding import UNDERFLOW, UNIT_ROUNDOFF, norm_above, row_norms
 from condal.linalg.symmetric import Symmetric
 
 MAX_ROWS = 1_500  # of a dense factorisation
@@ -31,7 +31,6 @@ EIGENVALUE_SHARES = (0.3, 0.01)  # of the estimate, tried as the least eigenvalu
 # Residuals are computed in the widest format of the machine and rounded once.
 WIDE = np.longdouble
 WIDE_UNIT = float(np.finfo(WIDE).eps)
-TINY = float(np.finfo(np.float64).tiny)  # what underflow may lose
 DENSE = 0.1  # share of nonzeros above which products are dense
 MAX_SMALL_TERMS = 20_000  # of a system whose residual is rounded only once throughout
 MAX_EXACT_TERMS = 200_000  # products that are added up without rounding
@@ -115,7 +114,7 @@ class RowSpace:
             sums[filled] = np.add.reduceat(products, starts)
             terms[filled] += np.add.reduceat(np.abs(products).astype(np.float64), starts)
         r = (t - sums).astype(np.float64)
-        error = (lengths + 2) * (1.01 * WIDE_UNIT * terms + TINY) + np.spacing(np.abs(r))
+        error = (lengths + 2) * (1.01 * WIDE_UNIT * terms + UNDERFLOW) + np.spacing(np.abs(r))
         return r, np.where(lengths == 0, 0.0, error)
 
     @cached_property
@@ -244,7 +243,7 @@ def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
     with np.errstate(over="ignore"):  # an infinite error proves nothing
         r = residual.astype(np.float64)
         terms = np.abs(t) + abs(M) @ np.abs(v)
-    error = 1.01 * (lengths + 1) * WIDE_UNIT * terms + TINY
+    error = 1.01 * (lengths + 1) * WIDE_UNIT * terms + UNDERFLOW
     unclear = np.abs(residual) <= 4 * error
     error += np.spacing(np.abs(r))
     if lengths.sum() <= MAX_SMALL_TERMS:
@@ -263,7 +262,8 @@ def dot(a: Array, v: Array) -> tuple[float, float]:
     """Return <a, v> and a bound on its error."""
     value = float(a.astype(WIDE) @ v.astype(WIDE))
     terms = float(np.abs(a) @ np.abs(v))
-    return value, 1.01 * (a.size + 2) * WIDE_UNIT * terms + float(np.spacing(abs(value))) + TINY
+    rounding = 1.01 * (a.size + 2) * WIDE_UNIT * terms
+    return value, rounding + float(np.spacing(abs(value))) + UNDERFLOW
 
 
 def column_norms(A: Any) -> Array:
@@ -271,7 +271,7 @@ def column_norms(A: Any) -> Array:
     if not A.shape[0]:
         return np.zeros(A.shape[1])
     # The inverse of a normal number is finite.
-    largest = np.maximum(powers_of_two(abs(A).max(axis=0).toarray().ravel()), TINY)
+    largest = np.maximum(powers_of_two(abs(A).max(axis=0).toarray().ravel()), UNDERFLOW)
     scaled = sp.csr_array(A * (1.0 / largest)[None, :])
     squares = np.asarray(scaled.multiply(scaled).sum(axis=0)).ravel()
     return np.asarray(np.sqrt(squares) * largest * (1 + 1e-12))

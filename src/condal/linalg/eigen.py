@@ -23,13 +23,13 @@ from condal.linalg.lanczos import (
     Recurrence,
 )
 from condal.linalg.points import Array
+from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import agreed
 
 MAX_LOWEST_STEPS = 1000
 MAX_LOWEST_BYTES = 128 * 2**20
 MIN_LOWEST_STEPS = 200  # cheap compared with the cost of a missed eigenvalue
-TINY = float(np.finfo(np.float64).tiny)
 START_NOISE = 3.0  # norm of the noise that is added to a guess of norm 1
 
 

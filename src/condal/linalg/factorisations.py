@@ -18,7 +18,7 @@ from scipy.linalg.lapack import dpotrf
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.lanczos_bounds import MAX_PROOF_STEPS, steps_for
 from condal.linalg.points import Array, Indices
-from condal.linalg.rounding import UNIT_ROUNDOFF, Proof, gamma
+from condal.linalg.rounding import TINY, UNIT_ROUNDOFF, Proof, gamma
 from condal.linalg.symbolic import elimination, envelope
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import DENSE_SPEED, spend
@@ -38,7 +38,6 @@ MIN_FILLED_FLOPS = 5e7  # of a sparse factorisation: below, it costs little more
 MAX_LANCZOS_WORK = 0.6  # of a factorisation: what Lanczos steps may take before it
 STEP_FLOPS = 2.0  # of an entry in a step, where the vectors stay in the cache
 LIKELY_ROOM = 20.0  # times the slack: what a proof may lose against a bound that is enough
-TINY = 1e-300
 SPREAD_STEPS = 12  # that estimate the spread of the spectrum
 STEPS_MARGIN = 1.1  # times the likely steps: what they may turn out to be
 

@@ -19,7 +19,7 @@ from scipy.linalg.lapack import dpotrf
 from condal.linalg.factorisations import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.points import Array, Indices
-from condal.linalg.rounding import UNIT_ROUNDOFF, Proof
+from condal.linalg.rounding import UNDERFLOW, UNIT_ROUNDOFF, Proof
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import DENSE_SPEED, spend
@@ -30,7 +30,6 @@ ROUND_FLOPS = 150.0  # of a round, for each entry that there is
 MAX_ROUNDS_WORK = 0.1  # of what the factorisation may take: more entries than this are hopeless
 RITZ_STEPS = 24  # that improve a direction of negative curvature
 MAX_RITZ_VECTORS = 4
-TINY = float(np.finfo(np.float64).tiny)  # what a product may lose to underflow, with room
 
 
 class Round(NamedTuple):
@@ -207,4 +206,4 @@ def _rounding(terms: Array, diagonal: Array) -> float:
     roundings = (terms + 2) * UNIT_ROUNDOFF
     gammas = roundings / (1 - roundings)
     error = float((gammas / (1 - gammas)) @ diagonal)
-    return 1.01 * error + TINY * float(terms.sum() + terms.size) * terms.size
+    return 1.01 * error + UNDERFLOW * float(terms.sum() + terms.size) * terms.size

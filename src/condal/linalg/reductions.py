@@ -36,14 +36,13 @@ import scipy.sparse as sp
 
 from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.points import Array
-from condal.linalg.rounding import UNIT_ROUNDOFF, Proof, gamma
+from condal.linalg.rounding import TINY, UNIT_ROUNDOFF, Proof, gamma
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import GramTerm, PairTerm, Term
 
 MAX_VECTORS = 20
 MIN_RATIO = 4.0  # of a to the norm of S: below, the terms are no outliers
 OUTLIER = 1e3  # ratio of the largest eigenvalue of a dense matrix to the others
-TINY = 1e-300
 ROUNDINGS = 16  # times n + 20, k and the unit roundoff: the relative error of what is computed
 POWER = 0.75  # D near diag(V)^POWER: 1 has the least spread, but is worse for an inexact dual
 MIN_DIAGONAL = 1e-3  # of the mean: less counts as this

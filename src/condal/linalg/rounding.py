@@ -21,6 +21,8 @@ from condal.runtime.arguments import plain_array
 
 MIN_SAFE_SQUARE = 1e-280  # a sum of squares above this has lost nothing to underflow
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
+TINY = 1e-300  # the least divisor, in place of one that may be 0
+UNDERFLOW = float(np.finfo(np.float64).tiny)  # what a product may lose to underflow, with room
 NEAR = 1e-12  # relative to a point: far above rounding, far below any tolerance
 
 

@@ -13,6 +13,7 @@ from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient, dot, norm
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
+from condal.linalg.rounding import TINY
 from condal.linalg.sparse import is_operator
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap, Scaled
@@ -29,7 +30,6 @@ MAX_NORM_PRODUCTS = 2000  # to compute the norms of the rows
 UNIT_VECTORS_PER_BLOCK = 64
 MAX_ROWS_MEASURED = 2000  # one adjoint per row; the norms of more rows are bounded by |A|
 OPTIONAL = ("norm", "terms", "diagonal_rows", "row_norms", "as_matrix")
-TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 from condal.linalg.gradients import add, zeros_of
 from condal.linalg.points import Array, LowRank
 from condal.linalg.reductions import DiagonalScaling
+from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import zero_of
 from condal.methods.lowrank.factored import FactorPoint, scale_of
@@ -26,7 +27,6 @@ MAX_NEW_NUMBERS = 2**21  # in the eigenvectors that are asked for
 RANDOM_PART = 1e-2  # of R, beside the eigenvectors
 SHIFT = 1e-6  # of the norm of V: what is added to V before it is inverted
 FIRST_TOL = 1e-2  # the error of the first eigenvalue, relative to the size of the gradient
-TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)

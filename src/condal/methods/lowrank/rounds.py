@@ -16,6 +16,7 @@ import numpy as np
 
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, normals_like, total_rows
+from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.methods.lowrank.columns import MAX_NEW_NUMBERS, LowestEigenspace
 from condal.methods.lowrank.factored import (
@@ -53,7 +54,6 @@ MAX_SWEEPS = 60  # at most: the first, and those that the target likely takes
 SINGLE_RESIDUAL = 1e-3  # residual above which single precision is enough
 SWEEP_PATIENCE = 100  # iterations in which sweeps halve the residual, or the trust region follows
 PENALTY_FACTOR, MIN_DECREASE = 4, 0.3  # lam grows where infeasibility falls by less
-TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)

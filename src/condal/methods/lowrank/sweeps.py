@@ -20,13 +20,13 @@ import scipy.sparse as sp
 
 from condal.linalg.blocked import aligned_empty, block_slices, for_each
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import TINY
 from condal.linalg.sparse import row_entries, split_rows
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
 
 FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
-TINY = 1e-300
 MIN_COLOUR_ENTRIES = 1000  # of C per colour, on average: with fewer, calls dominate
 
 

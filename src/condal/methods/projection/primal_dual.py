@@ -22,6 +22,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient, add, dot
 from condal.linalg.points import Array, Point
+from condal.linalg.rounding import TINY
 from condal.methods.choice import Estimate, Size, primal_dual_seconds
 from condal.methods.projection.vectorise import Vectoriser
 from condal.methods.state import State, Warm
@@ -38,7 +39,6 @@ CURVATURE_DECREASE = 0.95  # of the last curvature: the next trial
 MAX_BALANCE_CHANGE = 1e4  # from the initial balance
 SMOOTHING = 0.5  # the weight of the new balance
 ERROR_ROUNDING = 1e-15  # an error of the normalised problem that cannot fall further
-TINY = 1e-300
 VECTORS = 20  # of the size of x, at the peak
 CHOICE_PATIENCE = 100  # each iteration is several steps
 MAX_MATRIX_SIDE = 500  # of a matrix that is decomposed at each step

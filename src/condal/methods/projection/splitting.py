@@ -22,6 +22,7 @@ from condal.errors import ProblemError
 from condal.linalg.blocked import block_slices
 from condal.linalg.gradients import dot
 from condal.linalg.points import Array, LowRank, dense
+from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import SPLITTING_SPREAD, Estimate, Size, splitting_seconds
 from condal.methods.projection.anderson import MEMORY, Anderson
@@ -45,7 +46,6 @@ MIN_OBJECTIVE = 1e-4  # of its range: errors are relative to an objective of at 
 DRIFT = 0.05  # of a step: the change of one that repeats the step before
 WORSE = 2.0  # times the residual before: an accelerated step that exceeds it is taken back
 RESIDUAL_ROUNDING = 1e-15  # a relative residual that cannot fall further
-TINY = 1e-300
 MATRICES = 15  # of a step, at the peak
 MAX_SIDE = 2000  # n up to which the method may be chosen automatically,
 MAX_ROWS_SIDE = 7000  # or for row sums and nonnegative entries, which need no sparse A

@@ -31,6 +31,7 @@ import scipy.sparse as sp
 
 from condal.linalg.forms import SquareRows
 from condal.linalg.points import Array, Indices, LowRank, total_rows
+from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
 from condal.methods.spheres.program import EntryMap, Pairs, VectorProgram, WholePairs
 from condal.methods.surface.equations import coordinate_bounds
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 PARALLEL = 1e-14  # relative difference of the two vectors of a term c c'
 LEAST_MULTIPLIER = 1e-3  # of c_i^2: mu_i counts as this at least
-TINY = 1e-300
 
 
 class SphereForm(Protocol):

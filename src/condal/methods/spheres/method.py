@@ -13,6 +13,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.gradients import add
 from condal.linalg.points import Array, LowRank, total_rows
+from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import MIN_SWEPT_SIDE, SWEPT_ENTRY, SWEPT_TOL, Estimate
 from condal.methods.spheres.forms import SphereForm, form_of
@@ -36,7 +37,6 @@ ORACLE_SHARE = 0.1  # of the gap, or of the gap that is asked for: the accuracy 
 PENALTY_FACTOR, MIN_DECREASE = 2.0, 0.7  # the penalty grows where infeasibility falls by less
 DEAR, CHEAP = 1.0, 0.05  # shares of the gap above which it may grow, and below which it shrinks
 MIN_PENALTY, MAX_PENALTY = 0.25, 100.0  # times the first one
-TINY = 1e-300
 GROWTH_LOOKS = 8  # in which the gap falls by GROWTH_DECREASE, or columns are added
 GROWTH_DECREASE = 0.7
 GROWTH = 0.5  # of the columns: how many are added

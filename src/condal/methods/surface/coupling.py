@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import TINY
 from condal.linalg.sparse import diagonal_matrix
 
 MAX_BLOCK = 100  # rows of A in a block; the inverse of a larger one is that of its diagonal
@@ -23,7 +24,6 @@ MAX_REACHED = 2 * 10**7  # pairs of rows of x and of A that are tested
 CHUNK = 2**20  # entries of blocks at once
 BLOCK_SHIFT = 1e-8  # of the diagonal: keeps the inverse of a singular block finite
 SMALL_ENTRY = 1e-14  # of the largest diagonal entry
-TINY = 1e-300
 MAX_WIDE_ROWS = 40  # each has a dense column of J J'
 WIDE_SHARE = 0.25  # of the rows of x: an A_i with entries in more of them is wide
 MIN_WIDE = 16  # an A_i with entries in fewer rows of x is never wide

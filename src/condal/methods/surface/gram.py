@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array
+from condal.linalg.rounding import TINY
 from condal.methods.surface.rows import SurfaceRows
 from condal.runtime.meter import check_cancelled
 
@@ -21,7 +22,6 @@ ZERO_EIGENVALUE = 1e-14  # of the largest
 TIGHT = 1e-9  # residual of the border, relative to its corner, unless told otherwise
 SMALL_DAMPING = 1e-5  # a smaller one changes the border too little to matter
 ZERO_PIVOT = 1e-12  # of the largest: smaller ones belong to dependent rows
-TINY = 1e-300
 
 
 class Gram:

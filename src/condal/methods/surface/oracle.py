@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from condal.linalg.points import Array
+from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.newton import SurfacePoint
 from condal.methods.surface.rows import SurfaceRows
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 WANTED = 12  # eigenvectors
 LEAST_COST = 3e-8  # of |S v|: the cost of an equation <v v', x> = 0
-TINY = 1e-300
 FIRST_DAMPING = 2.0  # times the relative bias: the first one that is tried
 MAX_DAMPING = 0.1
 MAX_DAMPING_CHANGE = 10.0

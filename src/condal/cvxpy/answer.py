@@ -14,7 +14,7 @@ from condal.cvxpy.engines import EngineAnswers
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal, cone_rows, with_cone
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.judgement import BY_ROOT, JudgedResult, Judgement, worded
-from condal.cvxpy.solving import Options, Solved, least_direction, refuting_row, solve_program
+from condal.cvxpy.solving import Direction, Options, Solved, refuting_row, solve_program
 from condal.cvxpy.verdicts import (
     PROVED,
     CvxpyAnswer,
@@ -305,12 +305,12 @@ class _Question(EngineAnswers):
         if self.limit.is_over():
             return None
         form = Dual(self.problem)
-        direction = least_direction(form.program, self._left)
+        direction = Direction.least(form.program, self._left)
         if direction is not None and direction.falls:
             return self._infeasible_answer(Ended(), form.separating(direction.x))
         if self.limit.is_over():
             return None
-        direction = least_direction(Primal(self.problem).program, self._left)
+        direction = Direction.least(Primal(self.problem).program, self._left)
         falls = direction is not None and direction.falls
         text = "the objective seems to be unbounded along a direction, which is not proved"
         judged = Judgement(text=text)
@@ -319,7 +319,7 @@ class _Question(EngineAnswers):
     def _unbounded_message(self) -> str:
         """Return an error text that names the unbounded variables and the remedies."""
         form, where = Primal(self.problem), ""
-        direction = least_direction(form.program, self._left)
+        direction = Direction.least(form.program, self._left)
         if direction is not None:
             where = f" of {', '.join(self.problem.moved(form.direction(direction.x)))}"
         return (

@@ -132,7 +132,7 @@ class Judge:
         violations = self.violations.of(x)
         price = self.violations.price(violations, pair.z) / max(1.0, abs(objective))
         infeasibility = self.violations.relative(violations)
-        judged = Judgement(objective, bound, infeasibility, price, unit=unit)
+        judged = Judgement(objective, bound, infeasibility, price=price, unit=unit)
         if trace_bound is not None and not judged.within(tol):
             limited = replace(judged, bound=self.bound_within(pair.z, trace_bound, enough))
             if limited.gap < judged.gap:

@@ -9,7 +9,7 @@ from math import inf, nan
 
 import numpy as np
 
-from condal.certificates.certificate import rounded_text
+from condal.certificates.certificate import Certificate, rounded_text
 from condal.cvxpy.forms import CvxpyProblem
 from condal.cvxpy.svec import Layout, smat, triangle
 from condal.linalg.points import Array
@@ -21,21 +21,11 @@ BY_ROOT = "for the quadratic objective of a rounded root of its matrix"
 
 
 @dataclass(frozen=True)
-class Judgement:
-    r"""What is proved about an answer.
+class Judgement(Certificate):
+    """What is proved about an answer: the certificate of the cone program.
 
     Attributes
     ----------
-    objective : float
-        The objective :math:`\langle c, x \rangle` of the cone program at x.
-    bound : float
-        A proved lower bound on its optimum; -inf if none is proved.
-    gap : float
-        :math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`.
-    infeasibility : float
-        The distance of :math:`b - Ax` from the cones, relative to the data.
-    price : float
-        What the infeasibility is worth at the prices z, relative to the objective.
     text : str
         The verdict. Its first line states every assumption.
     unit : float
@@ -45,15 +35,13 @@ class Judgement:
     objective: float = nan
     bound: float = -inf
     infeasibility: float = nan
-    price: float = nan
+    how: str = ""
     text: str = ""
     unit: float = 1.0
 
     @property
     def gap(self) -> float:
-        if not np.isfinite(self.bound):
-            return inf
-        return abs(self.bound - self.objective) / max(1.0, abs(self.objective))
+        return super().gap if self.certified else inf
 
     @property
     def error(self) -> float:
@@ -82,7 +70,7 @@ def worded(judged: Judgement, assumption: str) -> Judgement:
         f"objective {judged.objective:.10g}, gap {judged.gap:.3g}, infeasibility "
         f"{judged.infeasibility:.3g}, its price {judged.price:.3g}"
     )
-    if not np.isfinite(judged.bound):
+    if not judged.certified:
         text = (
             "no lower bound is proved\n"
             f"objective {judged.objective:.10g}, infeasibility {judged.infeasibility:.3g}"

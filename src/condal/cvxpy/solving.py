@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from cvxpy.error import SolverError
 
 from condal.driver.run_record import Stop
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.linalg.rounding import row_squares
+from condal.linalg.rounding import row_norms, stable_norm
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
-from condal.problems.conic.program import Block, Program, trace_of
+from condal.problems.conic.program import Block, Program
+from condal.problems.conic.rays import least_direction
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
@@ -30,7 +30,7 @@ SMALLEST_CUT = 1e-3  # of the tolerance
 NEAR = 100  # times tol: a gap that a smaller tolerance may close
 CVXPY_OPTIONS = {"use_quad_obj"}  # options that CVXPY itself reads
 MIN_SLOPE = 1e-5  # of a falling objective, relative to the norm of the cost
-DIRECTION_TOL = 1e-6
+MAX_SLOPE = 1e-5  # of a row along a direction that it does not constrain, relative to its norm
 MAX_ITERATIONS = 300
 
 
@@ -176,44 +176,19 @@ class Direction:
     x: Array
     falls: bool
 
+    @classmethod
+    def least(cls, program: Program, options: Options) -> Direction | None:
+        """Return the direction of least objective that the rows do not constrain; None without any.
 
-def least_direction(program: Program, options: Options) -> Direction | None:
-    """Return the direction of least objective that the rows do not constrain; None without any.
-
-        minimise <c, x> subject to Ax = 0, x in the cone, the trace of all blocks 1
-
-    A direction of negative value shows that the objective is unbounded (program in s), or that
-    there is no x (program in z). It is computed, not proved: CVXPY calls that inaccurate.
-    """
-    limit = TimeLimit(options.max_seconds)
-    ones = np.concatenate([trace_of(block) for block in program.blocks])
-    task = replace(
-        program,
-        c=-program.c if program.maximise else program.c,
-        A=sp.vstack([_unit_rows(program.A), sp.csr_array(ones[None])]),
-        b=np.append(np.zeros(program.b.size), 1.0),
-        offset=0.0,
-        maximise=False,
-        name=f"a direction of {program.name}",
-    )
-    model = conic_model(task, seed=options.seed, max_seconds=limit.max_seconds)
-    if model.verdict is not None:
-        return None
-    result = model.solve(
-        tol=DIRECTION_TOL,
-        seed=options.seed,
-        max_seconds=limit.max_seconds,
-        max_iters=MAX_ITERATIONS,
-    )
-    if result.x is None or result.infeasibility > 10 * DIRECTION_TOL:
-        return None
-    size = float(np.linalg.norm(program.c.data))
-    return Direction(flat(model.blocks(result, full=True)), result.objective < -MIN_SLOPE * size)
-
-
-def _unit_rows(A: Any) -> Any:
-    norms = np.sqrt(row_squares(A))
-    return sp.dia_array((1.0 / np.where(norms > 0, norms, 1.0)[None], [0]), (norms.size,) * 2) @ A
+        A direction of negative value shows that the objective is unbounded (program in s), or that
+        there is no x (program in z). It is computed, not proved: CVXPY calls that inaccurate.
+        """
+        seed, seconds = options.seed, options.max_seconds
+        x = least_direction(program, seed=seed, max_seconds=seconds, max_iters=MAX_ITERATIONS)
+        if x is None or np.any(np.abs(program.A @ x) > MAX_SLOPE * row_norms(program.A)):
+            return None
+        fall = float((program.c @ x)[0]) * (1.0 if program.maximise else -1.0)
+        return cls(x, fall > MIN_SLOPE * stable_norm(program.c.data))
 
 
 def refuting_row(program: Program) -> Array | None:

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from cvxpy import settings
 
-from condal.certificates.certificate import Certificate
 from condal.certificates.history import History
 from condal.cvxpy.forms import CvxpyProblem, Pair, Primal
 from condal.cvxpy.judge import Judge
@@ -231,14 +230,11 @@ def no_result(status: str, judged: Judgement) -> Result:
         settings.INFEASIBLE: Status.INFEASIBLE,
         settings.UNBOUNDED: Status.UNBOUNDED,
     }
-    how = judged.text.partition("\n")[0]
     return Result(
         x=None,
         y=np.zeros(0),
         status=ends.get(status, Status.INACCURATE),
-        certificate=Certificate(
-            judged.objective, judged.bound, judged.infeasibility, how, price=judged.price
-        ),
+        certificate=replace(judged, how=judged.text.partition("\n")[0]),
         history=History(),
         seconds=0.0,
         oracle_calls=0,

@@ -10,7 +10,7 @@ from condal.certificates.cones import Cone
 from condal.certificates.verification import verify
 from condal.conic import Block, Program, TraceBound, Verdict, conic_model
 from condal.problems.conic.proposed import proposal_for
-from condal.problems.conic.verified import conic_form, packed, unpacked
+from condal.problems.conic.verified import packed, unpacked
 from condal.result import Status
 
 
@@ -166,7 +166,7 @@ def test_opposite_columns_are_one_free_number(n, m, free):
     program, optimum = with_free_numbers(n, m, free, 0)
     plus, minus = program.opposites
     assert set(np.abs(plus - minus)) == {free}
-    form = conic_form(program)
+    form = program.form
     assert form.cones[0] == Cone("free", free)
     x = np.random.default_rng(1).random(program.c.shape[1])
     x[2 * free :] = np.eye(n).ravel()

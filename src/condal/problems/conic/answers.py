@@ -26,7 +26,6 @@ from condal.problems.conic.program import Program
 from condal.problems.conic.solver_answer import SolverAnswer
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.problems.conic.verified import (
-    conic_form,
     packed,
     verifiable,
     verified_bound,
@@ -126,7 +125,7 @@ class _Check:
         sides = [block.n for block in self.program.blocks if block.kind == "psd"]
         if max(sides, default=0) > MAX_SIDE or int(self.program.offsets[-1]) > MAX_LENGTH:
             return None
-        return conic_form(self.program)
+        return self.program.form
 
     def answer(self) -> CheckedAnswer:
         """Return what is proved."""

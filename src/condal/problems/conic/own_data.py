@@ -14,7 +14,6 @@ from condal.linalg.rounding import row_squares, stable_norm
 from condal.problems.conic.interpretation import GIVEN_TRACE, Interpretation
 from condal.problems.conic.verified import (
     bound_near,
-    conic_form,
     separator_near,
     verifiable,
     verified_bound,
@@ -90,7 +89,7 @@ class OwnDataProofs(Interpretation):
         y = self.problem.sense * self._of_rows(w)
         if not self._trace.proved:
             return self._near(w, objective, NEAR_BOUND)[0]
-        return proved_lower_bound(conic_form(self.program), y)
+        return proved_lower_bound(self.program.form, y)
 
     def _near(self, w: Array, objective: float, share: float) -> tuple[float, Array]:
         """Return the bound that multipliers near w prove, and about these.
@@ -189,7 +188,7 @@ class OwnDataProofs(Interpretation):
             return None
         folded, y = self.shape.folded, np.zeros(self.program.b.size)
         y[folded.rows] = -folded.scale * d
-        proved = separator_near(conic_form(self.program), y)
+        proved = separator_near(self.program.form, y)
         return None if proved is None else -proved[folded.rows] / folded.scale
 
     def _excluding(self, separator: Array, distance: float, level: float) -> Array:

@@ -26,7 +26,7 @@ from condal.problems.conic.own_data import ON_OWN_DATA
 from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace_bound import Combination, combine
-from condal.problems.conic.verified import bound_of, conic_form, unpacked, verifiable
+from condal.problems.conic.verified import unpacked, verifiable
 from condal.result import Result, Status
 
 SHARES_OF_DEEP = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3)  # in the multipliers that prove the bound
@@ -46,7 +46,7 @@ def proposal_for(
         return None
     if stacked_step_seconds(program.A, program.blocks) > MAX_ENGINE_SECONDS:
         return None
-    form = conic_form(program)
+    form = program.form
     costs = (1 - feasibility) * form.c
     return _of(program, propose(costs, form.A, form.b, form.cones, accuracy=accuracy))
 
@@ -87,7 +87,7 @@ def proving_dual(program: Program, proposal: Proposal) -> Array:
     The proposed multipliers move towards the deep ones until their slack is in the dual cone. They
     are returned as they are if it never is.
     """
-    form, deep = conic_form(program), proposal.deep
+    form, deep = program.form, proposal.deep
     if deep is None:
         return proposal.y
     for share in SHARES_OF_DEEP:
@@ -200,7 +200,7 @@ class Settled:
         y = proposal.inner
         if y is None:
             return None
-        lower = bound_of(program, y)
+        lower = proved_lower_bound(program.form, y)
         return None if lower == -inf else cls(program, proposal, y, lower)
 
     @property

@@ -28,7 +28,7 @@ from condal.problems.conic.folded import fold
 from condal.problems.conic.interior import proved_ray
 from condal.problems.conic.program import Block, Program, trace_of
 from condal.problems.conic.structure import Shape, blocks_of
-from condal.problems.conic.verified import conic_form, packed, unpacked
+from condal.problems.conic.verified import packed, unpacked
 from condal.result import Status
 from condal.runtime.time_limit import TimeLimit
 
@@ -70,7 +70,7 @@ def find_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> R
         if limit.is_over():
             return None
         each = limit.share(1 / (len(DEPTHS) - done))
-        x = _candidate(program, depth, max_seconds=each.max_seconds, **limits)
+        x = least_direction(program, depth, max_seconds=each.max_seconds, **limits)
         if x is None:
             continue
         if factor is not None:
@@ -83,12 +83,12 @@ def find_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> R
 
 def find_boundary_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> Ray | None:
     """Return a proved ray on the boundary of the cone; None if none was found."""
-    limit, form = TimeLimit(max_seconds), conic_form(program)
+    limit, form = TimeLimit(max_seconds), program.form
     limits["max_iters"] = min(limits.get("max_iters") or BOUNDARY_ITERS, BOUNDARY_ITERS)
     direction = proved_ray(form)
     if direction is None:
         share = limit.share(0.5).max_seconds
-        candidate = _candidate(program, 0.0, max_seconds=share, **limits)
+        candidate = least_direction(program, max_seconds=share, **limits)
         if candidate is not None:
             direction = proved_ray(form, packed(program, candidate))
     if direction is None:
@@ -115,8 +115,11 @@ def point_size(program: Program) -> float:
     return 1.0 + float(distances.max(initial=0.0))
 
 
-def _candidate(program: Program, depth: float, **limits: Any) -> Array | None:
-    """Return eps I + X of least objective that the rows do not constrain, with tr X = 1."""
+def least_direction(program: Program, depth: float = 0.0, **limits: Any) -> Array | None:
+    """Return eps I + X of least objective that the rows do not constrain, with tr X = 1.
+
+    The trace of eps I is `depth`. None if a solve within the `limits` has no point.
+    """
     eye = np.concatenate([trace_of(block) for block in program.blocks])
     A = sp.vstack([program.A, sp.csr_array(eye[None])])
     eye *= depth / float(eye.sum())

@@ -48,7 +48,6 @@ from condal.problems.conic.trace_bound import (
 )
 from condal.problems.conic.verified import (
     bound_near,
-    conic_form,
     separator_near,
     verifiable,
     verified_infeasible,
@@ -267,7 +266,7 @@ def _on_the_boundary(shape: Shape, search: Search) -> Verdict | None:
     program = shape.folded.program
     if not verifiable(program):
         return None
-    separator = separator_near(conic_form(program))
+    separator = separator_near(program.form)
     if separator is not None:
         return Verdict(Status.INFEASIBLE, NO_SUCH_SUM, y=folded_dual(shape, separator))
     ray = find_boundary_ray(program, **search.limits)

@@ -35,11 +35,6 @@ def verifiable(program: Program) -> bool:
     return int(program.offsets[-1]) <= MAX_LENGTH
 
 
-def conic_form(program: Program) -> ConicForm:
-    """Return the form of a program, which it keeps: see `form_of`."""
-    return program.form
-
-
 def form_of(program: Program) -> ConicForm:
     """Return the program, as a minimisation, in the form that proofs take.
 
@@ -101,18 +96,13 @@ def _coordinates(program: Program) -> Any:
     return sp.csr_array((signs, places, np.arange(places.size + 1)), (places.size, length))
 
 
-def bound_of(program: Program, y: Array) -> float:
-    """Return the lower bound on the minimum that y proves as it is; -inf if it proves none."""
-    return proved_lower_bound(conic_form(program), y)
-
-
 def verified_bound(program: Program, y: Array, inward: list[Array], inner: list[Array]) -> float:
     """Return the lower bound on the minimum that y proves; -inf if it proves none.
 
     y may be shifted by multiples of the `inward` directions, for which -A'y is in the dual cone,
     and towards the `inner` points, for which c - A'y is.
     """
-    form, size = conic_form(program), 1.0 + float(np.abs(y).max(initial=0.0))
+    form, size = program.form, 1.0 + float(np.abs(y).max(initial=0.0))
     directions = [*(size * direction for direction in inward), *(point - y for point in inner)]
     for shift in SHIFTS:
         for direction in directions if shift else [y]:
@@ -127,7 +117,7 @@ def bound_near(program: Program, y: Array, enough: float = inf) -> tuple[float, 
 
     It is -inf if none do. No more multipliers are tried once the bound is `enough`.
     """
-    form = conic_form(program)
+    form = program.form
     bound = proved_lower_bound(form, y)
     if bound >= enough or not np.isfinite(y).all():
         return bound, y
@@ -138,7 +128,7 @@ def bound_near(program: Program, y: Array, enough: float = inf) -> tuple[float, 
 
 def verified_infeasible(program: Program, y: Array, inward: list[Array]) -> bool:
     """Return whether y, or a multiplier near it, proves that the program is infeasible."""
-    form, size = conic_form(program), 1.0 + float(np.abs(y).max(initial=0.0))
+    form, size = program.form, 1.0 + float(np.abs(y).max(initial=0.0))
     shifted = any(
         proves_infeasible(form, y + shift * size * direction)
         for shift in SHIFTS
@@ -159,7 +149,7 @@ def verified_unbounded(program: Program, ray: Array, points: Iterable[Array] = (
 
     The feasible point is near one of the `points`, far along the ray, or what a search proposes.
     """
-    form, b = conic_form(program), program.b
+    form, b = program.form, program.b
     direction = proved_ray(form, packed(program, ray))
     if direction is None:
         return False

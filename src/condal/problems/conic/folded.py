@@ -71,6 +71,12 @@ class Folded:
         """The number of rows with bounds, which come before those of the cones."""
         return self.cones[0].start if self.cones else int(self.rows.size)
 
+    def multipliers(self, w: Array) -> Array:
+        """Return the multipliers of the program's rows from those of the folded rows."""
+        y = np.zeros(self.program.b.size)
+        y[self.rows] = self.scale * w
+        return y
+
 
 def fold(program: Program) -> Folded:
     """Turn slacks into inequalities and cones, and gather all numbers in one part."""

@@ -166,27 +166,14 @@ class Interpretation:
         return self._of_rows(w) if self.program.maximise else -self._of_rows(w)
 
     def folded_multipliers(self, y: Array) -> Array:
-        """Return the multipliers of `problem` for multipliers of the program's rows.
-
-        Parameters
-        ----------
-        y : ndarray
-            One number per row of the program, as `dual` returns them.
-
-        Returns
-        -------
-        ndarray
-            One number per row of `problem`.
-        """
+        """Return the multipliers of `problem` for multipliers of the program's rows."""
         folded = self.shape.folded
         w = y[folded.rows] / folded.scale
         return np.asarray(w if self.program.maximise else -w)
 
     def _of_rows(self, w: Array) -> Array:
         """Return the multipliers of the program's rows from those of the folded rows."""
-        folded, y = self.shape.folded, np.zeros(self.program.b.size)
-        y[folded.rows] = folded.scale * (w if self.program.maximise else -w)
-        return y
+        return self.shape.folded.multipliers(w if self.program.maximise else -w)
 
     def slack(self, result: Result) -> tuple[Any, ...]:
         """Return the slack c - A'y (A'y - c for a maximisation), block by block.

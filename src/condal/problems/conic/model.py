@@ -149,36 +149,15 @@ class ConicModel(OwnDataProofs):
         return result
 
     def resume(self, checkpoint: Any, **options: Any) -> Result:
-        """Resume a solve of the problem, with a bound that holds for the program itself.
-
-        Parameters
-        ----------
-        checkpoint : str or Path
-            The checkpoint.
-        **options
-            Options of `condal.resume`.
-
-        Returns
-        -------
-        Result
-            The result.
-        """
+        """Resume a solve of the problem by `condal.resume`, as `solve` solves it."""
         if self.verdict is not None:
             return self.ended()
         return self.proved(resume(checkpoint, self.problem, **options))
 
     def proved(self, result: Result) -> Result:
-        """Return the result of a solve with the bound and status that hold for the program.
+        """Return a result of `problem` with the bound and status that hold for the program.
 
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for `problem`.
-
-        Returns
-        -------
-        Result
-            The result, without assumptions on the trace unless its certificate says so.
+        They assume nothing about the trace unless the certificate says so.
         """
         if not self._trace.proved and result.status is not Status.INFEASIBLE:
             proved = self._for_any_trace(result)
@@ -215,18 +194,9 @@ class ConicModel(OwnDataProofs):
         return solves(self.problem, result.certificate, result.tol or 0.0)
 
     def separated_for(self, d: Array) -> str | None:
-        """Return what a separator assumes as a proof that nothing is feasible.
+        """Return what a separator of `problem` assumes as a proof that nothing is feasible.
 
-        Parameters
-        ----------
-        d : ndarray
-            A separator of `problem`.
-
-        Returns
-        -------
-        str or None
-            The assumption in words, empty if there is none. None if d proves only that no feasible
-            point has a better objective than some level.
+        None if it proves only that no feasible point has a better objective than some level.
         """
         if not self._trace.given and self._trace.level == inf:
             return ""
@@ -292,17 +262,7 @@ class ConicModel(OwnDataProofs):
     def certified_pair(self, x: Any, y: Array, certificate: Certificate) -> Certificate:
         """Return the certificate of a pair of `problem` with the bound that holds for the program.
 
-        Parameters
-        ----------
-        x, y : point, ndarray
-            The pair.
-        certificate : Certificate
-            What `condal.certify` proves of it for `problem`.
-
-        Returns
-        -------
-        Certificate
-            The certificate, without assumptions on the trace unless it says so.
+        It assumes nothing about the trace unless it says so.
         """
         if self.verdict is None:
             return self.proved(_proposal(x, y, certificate)).certificate

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import numpy as np
-
 from condal.errors import ProblemError
 from condal.methods.interior.engine import Proposal
 from condal.problems.conic.folded import fold
@@ -106,9 +104,7 @@ def _proved_on(program: Program, shape: Shape, verdict: Verdict) -> bool:
     if not verifiable(program):
         return True
     if verdict.y is not None:
-        y = np.zeros(program.b.size)
-        y[shape.folded.rows] = -shape.folded.scale * verdict.y
-        return verified_infeasible(program, y, [])
+        return verified_infeasible(program, shape.folded.multipliers(-verdict.y), [])
     return verdict.ray is not None and verified_unbounded(
         program, verdict.ray.x, verdict.ray.points
     )

@@ -31,18 +31,7 @@ class OwnDataProofs(Interpretation):
     """Proofs on the program as it was given; programs that are too large rest on their parts."""
 
     def rechecked(self, result: Result) -> Result:
-        """Return a result with the bound and the status that the program's own data prove.
-
-        Parameters
-        ----------
-        result : Result
-            A result whose certificate is proved for `problem`.
-
-        Returns
-        -------
-        Result
-            The result, as it is if the data prove it.
-        """
+        """Return a result, proved for `problem`, with what the program's own data prove."""
         if result.status is Status.INFEASIBLE:
             return self._verified_infeasible(result)
         return self._verified(result)
@@ -68,21 +57,10 @@ class OwnDataProofs(Interpretation):
         return replace(result, certificate=certificate)
 
     def own_bound(self, w: Array, objective: float = inf) -> float:
-        """Return the bound on the minimised objective that w proves; -inf if none.
+        """Return the bound on the minimised objective that w proves for any trace; -inf if none.
 
-        Without a proved bound on the traces, multipliers near w are tried as well.
-
-        Parameters
-        ----------
-        w : ndarray
-            Multipliers of `problem`.
-        objective : float, optional
-            An objective that the bound is compared with: no better bound is looked for.
-
-        Returns
-        -------
-        float
-            The bound that the program's own data prove, whatever the trace.
+        Without a proved bound on the traces, multipliers near w are tried as well, unless the bound
+        is as good as the `objective`.
         """
         if not verifiable(self.program):
             return -inf
@@ -139,11 +117,8 @@ class OwnDataProofs(Interpretation):
     def inner_multipliers(self) -> tuple[list[Array], list[Array]]:
         """Return multipliers that move others into the dual cone.
 
-        Returns
-        -------
-        tuple of lists of ndarray
-            Directions y with -A'y inside the dual cone, and points y with c - A'y in it, for the
-            program as a minimisation.
+        They are directions y with -A'y inside the dual cone, and points y with c - A'y in it, for
+        the program as a minimisation.
         """
         return self._inward, self._combinations(of_objective=True)
 
@@ -167,8 +142,9 @@ class OwnDataProofs(Interpretation):
         heads = [cone.start for cone in folded.cones]
         if not heads:
             return []
-        y = np.zeros(self.program.b.size)
-        y[folded.rows[heads]] = folded.scale[heads]
+        first: Array = np.zeros(folded.rows.size)
+        first[heads] = 1.0
+        y = folded.multipliers(first)
         weight = sum(float(np.sqrt(row_squares(part.A)[heads]).sum()) for part in folded.parts)
         return [y + 2.0**k * (1.0 + weight) * total for k in range(0, 12, 4)]
 
@@ -177,8 +153,7 @@ class OwnDataProofs(Interpretation):
         folded, multipliers = self.shape.folded, []
         for proof in self._trace.combinations:
             if proof.of_objective is of_objective and proof.least.max() > 0:
-                y = np.zeros(self.program.b.size)
-                y[folded.rows] = -folded.scale * proof.y
+                y = folded.multipliers(-proof.y)
                 multipliers.append(y if of_objective else y / proof.least.max())
         return multipliers
 
@@ -186,9 +161,8 @@ class OwnDataProofs(Interpretation):
         """Return a separator near d that the program's own data prove, whatever the trace."""
         if not verifiable(self.program):
             return None
-        folded, y = self.shape.folded, np.zeros(self.program.b.size)
-        y[folded.rows] = -folded.scale * d
-        proved = separator_near(self.program.form, y)
+        folded = self.shape.folded
+        proved = separator_near(self.program.form, folded.multipliers(-d))
         return None if proved is None else -proved[folded.rows] / folded.scale
 
     def _excluding(self, separator: Array, distance: float, level: float) -> Array:

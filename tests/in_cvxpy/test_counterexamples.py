@@ -99,7 +99,7 @@ def test_the_search_for_a_trace_bound_ends():
     """X01 >= -sqrt(X11): unbounded, but along no ray, so no verdict can be proved."""
     X = cp.Variable((5, 5), PSD=True)
     start = time.process_time()
-    with pytest.raises(cp.SolverError, match="no bound was found on the size"):
+    with pytest.raises(cp.SolverError, match=r"no bound was found on the size of .*: neither"):
         said_of(X[0, 1], [X[0, 0] == 1, X[2, 2] == 1])
     assert time.process_time() - start < 20
 

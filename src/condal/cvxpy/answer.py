@@ -22,7 +22,7 @@ from condal.cvxpy.verdicts import (
     poor,
 )
 from condal.errors import ProblemError
-from condal.problems.conic.rays import SIZE_GUESSES, point_size
+from condal.problems.conic.directions import SIZE_GUESSES, point_size
 from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Status

@@ -15,16 +15,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 
-from condal.cvxpy.independent import independent, pieces_of
+from condal.cvxpy.independent import connected_pieces, independent_rows
 from condal.cvxpy.svec import CONE, PSD, ZERO
+from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 
 SMALLEST_PIVOT = 1e-6  # relative to the largest entry of its row
 SMALLEST_PAIR_PIVOT = 1e-3  # the same, for a row that is added to another
 MIN_RAY = 1e-13  # relative to |c|; less is rounding
 TERM_ROUNDING = 1e-13  # relative to the terms that add up to an entry
+MAX_COLUMNS, MAX_ENTRIES = 4_000, 4e7  # of a connected piece
+MIN_INDEPENDENT_PART = 1e-9  # of a row of a piece, relative to its norm
 MAX_INCONSISTENCY = 1e-14  # of 0 = g, relative to the terms of g
 
 
@@ -223,10 +227,21 @@ class _Cover:
         """Cover the remaining connected pieces of rows and columns."""
         T = sp.csr_array(self._open())
         inverses: list[tuple[Indices, Indices, Array]] = []
-        for rows, cols in pieces_of(T):
-            piece = independent(T, rows, cols, first=self.kinds[rows] == ZERO)
-            self.ray[cols] = piece.Q @ (piece.Q.T @ self.c[cols]) - self.c[cols]
-            inverses.append((cols, piece.rows, piece.inverse))
+        for rows, cols in connected_pieces(T):
+            if cols.size > MAX_COLUMNS or rows.size * cols.size > MAX_ENTRIES:
+                raise ProblemError(
+                    f"{cols.size} variables without a cone of their own are coupled by {rows.size} "
+                    f"rows, which is too many to eliminate: at most {MAX_COLUMNS} variables and "
+                    f"{MAX_ENTRIES:.0e} entries. Give them bounds, write the problem with psd or "
+                    "nonnegative variables, or build it with condal.Problem.of"
+                )
+            piece = T[rows][:, cols].toarray()
+            first = self.kinds[rows] == ZERO
+            chosen = independent_rows(piece, tol=MIN_INDEPENDENT_PART, first=first)
+            Q, R = la.qr(piece[chosen].T, mode="economic")
+            self.ray[cols] = Q @ (Q.T @ self.c[cols]) - self.c[cols]
+            inverse = Q @ la.solve_triangular(R, np.eye(len(chosen)), trans="T")
+            inverses.append((cols, rows[chosen], inverse))
         if not inverses:
             return
         self.unique = False

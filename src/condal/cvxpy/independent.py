@@ -1,9 +1,8 @@
-"""Independent rows of a sparse matrix, as many as its rank, by connected pieces."""
+"""Connected pieces of a sparse matrix, and independent rows of a full one, as many as its rank."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,23 +10,10 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 
-MAX_COLUMNS_AND_ENTRIES = 4_000, 4e7  # of a piece
-MIN_INDEPENDENT_PART = 1e-9  # of a row, relative to its norm
 
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """Independent `rows` that span a piece, an orthonormal basis Q, and their `inverse` on it."""
-
-    rows: Indices
-    Q: Array
-    inverse: Array
-
-
-def pieces_of(T: Any) -> Iterator[tuple[Indices, Indices]]:
+def connected_pieces(T: Any) -> Iterator[tuple[Indices, Indices]]:
     """Yield the rows and columns of each connected piece of T, without empty ones."""
     rows, cols = np.flatnonzero(np.diff(T.indptr)), np.unique(T.indices)
     if rows.size == 0:
@@ -44,27 +30,6 @@ def _grouped(at: Indices, names: Indices) -> list[Indices]:
     """Return the indices of each name, by ascending name."""
     order = np.argsort(names, kind="stable")
     return np.split(at[order], np.flatnonzero(np.diff(names[order])) + 1)
-
-
-def independent(T: Any, rows: Indices, cols: Indices, *, first: Any) -> Piece:
-    """Return independent rows of T[rows, cols], as many as its rank; `first` ones if possible."""
-    _require_room(rows.size, cols.size)
-    dense = T[rows][:, cols].toarray()
-    chosen = independent_rows(dense, tol=MIN_INDEPENDENT_PART, first=first)
-    Q, R = la.qr(dense[chosen].T, mode="economic")
-    inverse = Q @ la.solve_triangular(R, np.eye(len(chosen)), trans="T")
-    return Piece(rows[chosen], Q, inverse)
-
-
-def _require_room(rows: int, cols: int) -> None:
-    most_columns, most_entries = MAX_COLUMNS_AND_ENTRIES
-    if cols > most_columns or rows * cols > most_entries:
-        raise ProblemError(
-            f"{cols} variables without a cone of their own are coupled by {rows} rows, which is "
-            f"too many to eliminate: at most {most_columns} variables and {most_entries:.0e} "
-            "entries. Give them bounds, write the problem with psd or nonnegative variables, or "
-            "build it with condal.Problem.of"
-        )
 
 
 def independent_rows(A: Array, *, tol: float, first: NDArray[np.bool_]) -> list[int]:

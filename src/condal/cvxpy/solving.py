@@ -13,10 +13,10 @@ from condal.driver.run_record import Stop
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.rounding import row_norms, stable_norm
+from condal.problems.conic.directions import least_direction
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program
-from condal.problems.conic.rays import least_direction
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status

@@ -18,7 +18,7 @@ from condal.cvxpy.judgement import JudgedResult, Judgement
 from condal.cvxpy.solving import Options, Solved, solve_program
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.problems.conic.rays import SIZE_GUESSES, point_size
+from condal.problems.conic.directions import SIZE_GUESSES, point_size
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.problems.conic import Block, Program, TraceBound, Verdict, conic_model
+from condal.problems.conic.directions import find_ray
 from condal.problems.conic.folded import fold
-from condal.problems.conic.rays import find_ray
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.summed_rows import diagonal_weights, exact_trace, identity_weights
 from condal.problems.conic.trace import Search
@@ -320,7 +320,7 @@ def test_a_search_of_a_large_program_takes_fewer_iterations():
 @pytest.mark.parametrize("which", [1, 2, 3])
 @pytest.mark.usefixtures("searching")
 def test_ctrl_c_during_the_search_ends_it_and_not_one_of_its_solves_alone(which, monkeypatch):
-    from condal.problems.conic import phases, trace
+    from condal.problems.conic import directions, trace
 
     def pressing(true):
         def solve(problem, *, callback=None, **options):
@@ -341,7 +341,7 @@ def test_ctrl_c_during_the_search_ends_it_and_not_one_of_its_solves_alone(which,
     G = rng.standard_normal((n, n))
     C = sp.csr_array((G @ G.T + np.eye(n)).reshape(1, -1))
     program = Program(C, A, A @ np.eye(n).ravel(), (Block("psd", n),))
-    for module in (phases, trace):
+    for module in (directions, trace):
         monkeypatch.setattr(module, "solve", pressing(module.solve))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -39,6 +39,13 @@ class Part:
     block: int = -1
     index: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
+    @property
+    def trace_places(self) -> Indices:
+        """The places of the entries that make up the trace."""
+        if self.kind == "psd":
+            return np.arange(self.n, dtype=np.int64) * (self.n + 1)
+        return np.arange(self.n if self.kind == "orthant" else 1, dtype=np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Slack:

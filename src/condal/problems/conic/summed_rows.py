@@ -170,7 +170,7 @@ def _compact(folded: Folded, rows: Indices) -> tuple[Any, Array]:
     matrices, targets = [], []
     for part in folded.parts:
         A = sp.csr_array(part.A[rows])
-        ones = trace_places(part)
+        ones = part.trace_places
         used, position = np.unique(np.concatenate([A.indices, ones]), return_inverse=True)
         places = position.ravel()
         target = np.zeros(used.size)
@@ -178,13 +178,6 @@ def _compact(folded: Folded, rows: Indices) -> tuple[Any, Array]:
         matrices.append(sp.csr_array((A.data, places[: A.nnz], A.indptr), (rows.size, used.size)))
         targets.append(target)
     return sp.csr_array(sp.hstack(matrices)), np.concatenate(targets)
-
-
-def trace_places(part: Part) -> Indices:
-    """Return the places of the entries that make up the trace of a part."""
-    if part.kind == "psd":
-        return np.arange(part.n, dtype=np.int64) * (part.n + 1)
-    return np.arange(part.n if part.kind == "orthant" else 1, dtype=np.int64)
 
 
 def diagonal_weights(folded: Folded, wanted: tuple[int, ...]) -> Array | None:
@@ -234,6 +227,6 @@ def _diagonal_rows(folded: Folded) -> Indices:
 def _places(part: Part, rows: Indices) -> Any:
     """Return the diagonal of a part in these rows."""
     A = sp.csr_array(part.A[rows])
-    count = trace_places(part).size
+    count = part.trace_places.size
     where = A.indices // (part.n + 1) if part.kind == "psd" else A.indices
     return sp.csr_array((A.data, where, A.indptr), (rows.size, count))

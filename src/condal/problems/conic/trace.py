@@ -16,7 +16,14 @@ import numpy as np
 from condal.driver.solve import solve
 from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal
-from condal.problems.conic import phases
+from condal.problems.conic.directions import (
+    SIZE_GUESSES,
+    Ray,
+    find_boundary_ray,
+    find_ray,
+    phase_one_weights,
+    point_size,
+)
 from condal.problems.conic.folded import Part
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import (
@@ -28,7 +35,6 @@ from condal.problems.conic.proposed import (
     proving_dual,
     refined,
 )
-from condal.problems.conic.rays import SIZE_GUESSES, Ray, find_boundary_ray, find_ray, point_size
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.summed_rows import (
     TRACE_OF_ZERO_PARTS,
@@ -75,7 +81,7 @@ SMALL_STEP_SECONDS = 1.2e-2  # of the engine, which is then tried before anythin
 ACCURATE = 1e-6  # error of a proposed solution that needs no other search
 TRACE_ROOM = 10.0  # factor on traces that are proposed and not proved
 ANY_BOUND = -np.finfo(np.float64).max
-SEARCH_SHARE = 0.5  # of the time, for a search beside a proposed solution
+SEARCH_SHARE, SEARCH_ITERS = 0.5, 500  # of a search beside a proposed solution
 LEVEL_MARGIN = 0.5  # fraction of the room: a larger objective is not clearly below the level
 
 
@@ -158,7 +164,8 @@ def bound_traces(
     if proves:
         return _unproved(shape, proposal)
     try:
-        return _by_search(shape, proofs, replace(search, time=search.time.share(SEARCH_SHARE)))
+        share, iters = search.time.share(SEARCH_SHARE), min(search.max_iters, SEARCH_ITERS)
+        return _by_search(shape, proofs, replace(search, time=share, max_iters=iters))
     except UnboundedTraceError:
         return _unproved(shape, proposal)
 
@@ -170,7 +177,7 @@ def _by_search(shape: Shape, proofs: list[Combination], search: Search) -> Trace
     for of_objective in (False, True):
         if search.time.is_over():
             raise _out_of_time(shape)
-        y = phases.weights(shape, of_objective=of_objective, **search.limits)
+        y = phase_one_weights(shape, of_objective=of_objective, **search.limits)
         if y is None:
             continue
         proofs.append(combine(shape, y, of_objective=of_objective))

@@ -20,8 +20,8 @@ from condal.linalg.points import Array
 from condal.linalg.rounding import gamma, norm_above, stable_norm
 from condal.linalg.symmetric import Symmetric
 from condal.methods.interior.engine import Proposal
+from condal.problems.conic.directions import Ray
 from condal.problems.conic.folded import Part
-from condal.problems.conic.rays import Ray
 from condal.problems.conic.structure import Shape
 from condal.result import Status
 

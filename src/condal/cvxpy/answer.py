@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import inf
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,19 @@ from cvxpy import settings
 from condal.cvxpy.engines import EngineAnswers
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal, cone_rows, with_cone
 from condal.cvxpy.judge import Judge
-from condal.cvxpy.judgement import BY_ROOT, JudgedResult, Judgement, worded
+from condal.cvxpy.judgement import BY_ROOT, Judgement, worded
 from condal.cvxpy.solving import Direction, Options, Solved, refuting_row, solve_program
 from condal.cvxpy.verdicts import (
+    MAYBE_INFEASIBLE,
     PROVED,
+    STATUSES,
     CvxpyAnswer,
-    Ended,
+    answer_of,
     poor,
+    require_answer,
+    unbounded,
 )
 from condal.errors import ProblemError
-from condal.problems.conic.directions import SIZE_GUESSES, point_size
 from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Status
@@ -48,9 +51,7 @@ def answer_problem(
     limit = TimeLimit(options.max_seconds)
     with limit.on():  # for the proofs of the judge
         answer = _answer(problem, options, progress, limit)
-    seconds = limit.seconds
-    result = None if answer.result is None else replace(answer.result, seconds=seconds)
-    return replace(answer, result=result, seconds=seconds)
+    return replace(answer, result=replace(answer.result, seconds=limit.seconds))
 
 
 def _answer(
@@ -78,7 +79,7 @@ def _answer(
     stated = _confirmed(stated, Judge(problem))
     if native is None or stated.status in PROVED:
         return stated
-    return min(stated, native, key=_error)
+    return min(stated, native, key=attrgetter("error"))
 
 
 def _confirmed(answer: CvxpyAnswer, judge: Judge) -> CvxpyAnswer:
@@ -92,18 +93,15 @@ def _confirmed(answer: CvxpyAnswer, judge: Judge) -> CvxpyAnswer:
         return _unproved(answer, settings.UNBOUNDED_INACCURATE, text)
     if answer.status == settings.INFEASIBLE:
         if answer.z is None or judge.refutation(answer.z) is None:
-            text = "no x seems to be feasible, but this is not proved"
-            return _unproved(answer, settings.INFEASIBLE_INACCURATE, text)
-    elif isinstance(answer.result, JudgedResult) and np.isfinite(answer.result.judgement.bound):
+            return _unproved(answer, settings.INFEASIBLE_INACCURATE, MAYBE_INFEASIBLE)
+    elif answer.result.judgement.certified:
         judged = worded(answer.result.judgement, BY_ROOT)
         return replace(answer, result=replace(answer.result, judgement=judged))
     return answer
 
 
 def _unproved(answer: CvxpyAnswer, status: str, text: str) -> CvxpyAnswer:
-    result = answer.result
-    if isinstance(result, JudgedResult):
-        result = replace(result, judgement=Judgement(text=text), reason=text)
+    result = replace(answer.result, judgement=Judgement(text=text), reason=text)
     return replace(answer, status=status, result=result)
 
 
@@ -130,7 +128,7 @@ class _Question(EngineAnswers):
                 break  # the limits hold for all routes together
         if not unproved:
             raise fault
-        return min(unproved, key=_error)
+        return min(unproved, key=attrgetter("error"))
 
     def _routes(self) -> list[Callable[[], CvxpyAnswer | None]]:
         """The ways to an answer, cheapest first.
@@ -166,7 +164,7 @@ class _Question(EngineAnswers):
         """Answer by a solve within a trace that a sum of rows bounds; None if none does."""
         faults: list[ProblemError] = []
         answers = self._attempts(faults, search=False)
-        return min(answers, key=_error) if answers else None
+        return min(answers, key=attrgetter("error")) if answers else None
 
     def _by_search(self) -> CvxpyAnswer:
         """Answer by a solve within a trace that is searched for, or by a direction."""
@@ -219,8 +217,8 @@ class _Question(EngineAnswers):
             return refuted
         pair = form.pair(np.zeros(0), np.zeros(0))
         if form.elimination.ray is not None and self.judge.unbounded(form.elimination.ray, pair.x):
-            return self._unbounded_answer()
-        return self._with_pair(Ended(settings.OPTIMAL), pair)
+            return unbounded()
+        return self._with_pair(pair)
 
     def _by_primal(self, *, search: bool) -> CvxpyAnswer:
         """Answer by the program in s."""
@@ -237,20 +235,18 @@ class _Question(EngineAnswers):
         solution = solve_program(
             form.program, self._left, self.progress, self._excess(pair), search=search
         )
-        ended = Ended.of(solution.result)
-        if solution.result.status is Status.INFEASIBLE:
-            return self._infeasible_answer(ended, form.separating(-solution.separator))
-        if solution.result.status is Status.UNBOUNDED:
+        result = require_answer(solution.result)
+        if result.status is Status.INFEASIBLE:
+            return self._infeasible_answer(form.separating(-solution.separator), result)
+        if result.status is Status.UNBOUNDED:
             direction = None if solution.ray is None else form.direction(solution.ray)
-            return self._if_feasible(direction, ended)
-        return self._with_pair(ended, pair(solution))
+            return self._if_feasible(direction, result)
+        return self._with_pair(pair(solution), STATUSES[result.status], result)
 
     def _without_rows(self, form: Primal) -> CvxpyAnswer:
         """Answer a program in s without rows: s = 0 is optimal, or the objective is unbounded."""
         program = form.program
-        answer = self._with_pair(
-            Ended(settings.OPTIMAL), form.pair(np.zeros(program.c.shape[1]), np.zeros(0))
-        )
+        answer = self._with_pair(form.pair(np.zeros(program.c.shape[1]), np.zeros(0)))
         if answer.status == settings.OPTIMAL:
             return answer
         steepest = solve_program(program, replace(self._left, trace_bound=1.0))
@@ -272,32 +268,24 @@ class _Question(EngineAnswers):
         solution = solve_program(
             form.program, self._left, self.progress, self._excess(pair), search=search
         )
-        ended = Ended.of(solution.result)
-        if solution.result.status is Status.UNBOUNDED:
+        result = require_answer(solution.result)
+        if result.status is Status.UNBOUNDED:
             z = None if solution.ray is None else form.separating(solution.ray)
-            return self._infeasible_answer(ended, z)
-        if solution.result.status is Status.INFEASIBLE:  # unbounded, if there is a feasible x
-            return self._if_feasible(ended=ended)
-        return self._with_pair(ended, pair(solution))
+            return self._infeasible_answer(z, result)
+        if result.status is Status.INFEASIBLE:  # unbounded, if there is a feasible x
+            return self._if_feasible(result=result)
+        return self._with_pair(pair(solution), STATUSES[result.status], result)
 
     def _by_guess(self) -> CvxpyAnswer | None:
         """Return the answer within a guessed trace, if the judge proves it whatever the trace."""
         if self.options.trace_bound is not None or self.limit.is_over():
             return None
-        form = Primal(self.problem)
-        size = point_size(form.program)
-        for factor in SIZE_GUESSES:
-            iters = min(self.options.max_iters or GUESS_ITERS, GUESS_ITERS)
-            options = replace(self._left, trace_bound=factor * size, max_iters=iters)
-            try:
-                solution = solve_program(form.program, options)
-                pair = form.pair(solution.blocks, solution.dual)
-            except ProblemError:
-                continue
+        program = Primal(self.problem).program
+        iters = min(self.options.max_iters or GUESS_ITERS, GUESS_ITERS)
+        for result, pair in self._within(self._traces(program), program, iters):
             judged = self.judge.judge(pair, self.options.tol)
             if judged.within(self.options.tol):
-                ended = Ended(settings.OPTIMAL, solution.result)
-                return self._ended(ended, settings.OPTIMAL, judged, x=pair.x, z=pair.z)
+                return answer_of(settings.OPTIMAL, judged, result, pair.x, pair.z)
         return None
 
     def _answer_by_direction(self) -> CvxpyAnswer | None:
@@ -307,14 +295,13 @@ class _Question(EngineAnswers):
         form = Dual(self.problem)
         direction = Direction.least(form.program, self._left)
         if direction is not None and direction.falls:
-            return self._infeasible_answer(Ended(), form.separating(direction.x))
+            return self._infeasible_answer(form.separating(direction.x))
         if self.limit.is_over():
             return None
         direction = Direction.least(Primal(self.problem).program, self._left)
         falls = direction is not None and direction.falls
         text = "the objective seems to be unbounded along a direction, which is not proved"
-        judged = Judgement(text=text)
-        return self._ended(Ended(), settings.UNBOUNDED_INACCURATE, judged) if falls else None
+        return answer_of(settings.UNBOUNDED_INACCURATE, Judgement(text=text)) if falls else None
 
     def _unbounded_message(self) -> str:
         """Return an error text that names the unbounded variables and the remedies."""
@@ -328,11 +315,3 @@ class _Question(EngineAnswers):
             "x <= 100, or pass trace_bound=, a number that, at a solution, no trace of a psd "
             "matrix, no bound of a norm, and no sum of the slacks of inequalities exceeds"
         )
-
-
-def _error(answer: CvxpyAnswer) -> float:
-    """Return the largest of the gap, the infeasibility and its price, as judged; inf for none."""
-    if answer.x is None or not isinstance(answer.result, JudgedResult):
-        return inf
-    error = answer.result.judgement.error
-    return inf if np.isnan(error) else error

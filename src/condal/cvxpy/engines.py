@@ -23,7 +23,15 @@ from condal.cvxpy.interior import DIRECTION, SEPARATOR, SOLUTION, ClarabelEngine
 from condal.cvxpy.judgement import Judgement
 from condal.cvxpy.nearest import NearestMatrix
 from condal.cvxpy.solving import Options
-from condal.cvxpy.verdicts import POOR_ERROR, PROVED, CvxpyAnswer, Ended, Verdicts, no_result
+from condal.cvxpy.verdicts import (
+    POOR_ERROR,
+    PROVED,
+    CvxpyAnswer,
+    Verdicts,
+    answer_of,
+    result_of,
+    unbounded,
+)
 from condal.linalg.points import Array
 from condal.methods.interior.cost import MAX_ENGINE_SECONDS, stacked_step_seconds
 from condal.methods.interior.engine import Proposal as Ending
@@ -130,7 +138,7 @@ class EngineAnswers(Verdicts):
         if proposal.outcome == SEPARATOR:
             return self._refuted(z)
         if proposal.outcome == DIRECTION:
-            return self._unbounded_answer() if self.judge.unbounded(x) else None
+            return unbounded() if self.judge.unbounded(x) else None
         if proposal.outcome != SOLUTION:
             return None
         judged = self.judge.judge(proposal.pair, self.options.tol, inner=proposal.inner)
@@ -141,12 +149,12 @@ class EngineAnswers(Verdicts):
         result = _result(status, judged, proposal, engine.name)
         if self.progress is not None:
             self.progress(result.history.last)
-        return self._ended(Ended(status, result), status, judged, x=x, z=z)
+        return answer_of(status, judged, result, x, z)
 
 
 def _result(status: str, judged: Judgement, proposal: Proposal, method: str) -> Result:
     """Return the result of a solve by an engine: one row of history, its last."""
-    result = replace(no_result(status, judged), method=method, seconds=proposal.seconds)
+    result = replace(result_of(status, judged), method=method, seconds=proposal.seconds)
     row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
     row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
     measured = ("objective", "bound", "gap", "infeasibility", "price")

@@ -158,11 +158,10 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
             raise SolverError(f"CONDAL: {error}") from error
 
     def invert(self, solution: CvxpyAnswer, inverse_data: Any) -> Solution:
-        result = solution.result
         attributes = {
-            settings.SOLVE_TIME: solution.seconds,
-            settings.NUM_ITERS: 0 if result is None else result.iterations,
-            settings.EXTRA_STATS: result,
+            settings.SOLVE_TIME: solution.result.seconds,
+            settings.NUM_ITERS: solution.result.iterations,
+            settings.EXTRA_STATS: solution.result,
         }
         duals: dict[Any, Any] = {}
         if solution.z is not None:

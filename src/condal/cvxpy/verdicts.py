@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, nan
@@ -19,6 +19,7 @@ from condal.cvxpy.solving import Options, Solved, solve_program
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.problems.conic.directions import SIZE_GUESSES, point_size
+from condal.problems.conic.program import Program
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit
@@ -39,6 +40,7 @@ FEASIBILITY_ITERATIONS = 300
 PROOF_SHARE = 0.1  # of the time that is left, for proofs after a solve
 POOR_ERROR = 0.1  # a larger gap or infeasibility is not an answer
 NO_ANSWER = "the solve ended without an answer"
+MAYBE_INFEASIBLE = "no x seems to be feasible, but this is not proved"
 ADVICE = (
     "The problem may have no solution, or none that is attained; otherwise bounds on its variables "
     "or a trace_bound= may help"
@@ -47,17 +49,22 @@ ADVICE = (
 
 @dataclass(frozen=True, eq=False)
 class CvxpyAnswer:
-    """CVXPY's status, <c, x>, x, its duals z, the result behind them, and the seconds in all.
+    """CVXPY's status, the judged result behind it, <c, x>, x and its duals z.
 
     For an infeasible problem, z proves that there is no x.
     """
 
     status: str
+    result: JudgedResult
     value: float = nan
     x: Array | None = None
     z: Array | None = None
-    result: Result | None = None
-    seconds: float = 0.0
+
+    @property
+    def error(self) -> float:
+        """The largest of the gap, the infeasibility and its price, as judged; inf for none."""
+        error = inf if self.x is None else self.result.judgement.error
+        return inf if np.isnan(error) else error
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +95,14 @@ class Verdicts:
 
         return excess
 
-    def _with_pair(self, ended: Ended, pair: Pair) -> CvxpyAnswer:
+    def _with_pair(
+        self, pair: Pair, status: str = settings.OPTIMAL, result: Result | None = None
+    ) -> CvxpyAnswer:
         """Return the answer with x and z: optimal if that is proved, else inaccurate.
 
         If a method that can do no more leaves x and z far from a solution, ProblemError is raised.
         """
         judged = self.judge.judge(pair, self.options.tol, self.options.trace_bound)
-        status = ended.status
         if judged.within(self.options.tol):
             status = settings.OPTIMAL
         elif status in (settings.OPTIMAL, settings.OPTIMAL_INACCURATE):
@@ -109,49 +117,45 @@ class Verdicts:
                 )
         elif self.problem.error(pair) <= self.options.tol:
             status = settings.OPTIMAL_INACCURATE
-        return self._ended(ended, status, judged, x=pair.x, z=pair.z)
+        return answer_of(status, judged, result, pair.x, pair.z)
 
     def _proved_without_solution(self) -> CvxpyAnswer | None:
         """Return the answer if the problem is proved to be infeasible or unbounded."""
         z = self.judge.refutation()
         if z is not None:
             return self._refuted(z)
-        return self._unbounded_answer() if self.judge.unbounded() else None
+        return unbounded() if self.judge.unbounded() else None
 
-    def _refuted(self, z: Array, ended: Ended | None = None) -> CvxpyAnswer | None:
+    def _refuted(self, z: Array, result: Result | None = None) -> CvxpyAnswer | None:
         """Return the answer if a z near this one proves that no x is feasible."""
         proof = self.judge.refutation(z)
         if proof is None:
             return None
         judged = Judgement(text="proved, without assumptions: no x is feasible")
-        return self._ended(ended or Ended(), settings.INFEASIBLE, judged, z=proof)
+        return answer_of(settings.INFEASIBLE, judged, result, z=proof)
 
-    def _infeasible_answer(self, ended: Ended, z: Array | None) -> CvxpyAnswer:
+    def _infeasible_answer(self, z: Array | None, result: Result | None = None) -> CvxpyAnswer:
         """Return the answer to a problem that a solver calls infeasible."""
-        proved = None if z is None else self._refuted(z, ended)
+        proved = None if z is None else self._refuted(z, result)
         proved = proved or self._proved_without_solution()
         if proved is not None:
             return proved
-        judged = Judgement(text="no x seems to be feasible, but this is not proved")
-        return self._ended(ended, settings.INFEASIBLE_INACCURATE, judged, z=z)
-
-    def _unbounded_answer(self, ended: Ended | None = None) -> CvxpyAnswer:
-        judged = Judgement(text="proved, without assumptions: the objective is unbounded")
-        return self._ended(ended or Ended(), settings.UNBOUNDED, judged)
+        judged = Judgement(text=MAYBE_INFEASIBLE)
+        return answer_of(settings.INFEASIBLE_INACCURATE, judged, result, z=z)
 
     def _if_feasible(
-        self, direction: Array | None = None, ended: Ended | None = None
+        self, direction: Array | None = None, result: Result | None = None
     ) -> CvxpyAnswer:
         """Return the answer to a problem that is unbounded if some x is feasible."""
         z = self.judge.refutation()
-        refuted = None if z is None else self._refuted(z, ended)
+        refuted = None if z is None else self._refuted(z, result)
         if refuted is not None:
             return refuted
         falls = self.judge.ray(direction) is not None
         x = None if self.judge.feasible() else self._feasible_x()
         feasible = self.judge.feasible(x)
         if feasible and falls:
-            return self._unbounded_answer(ended)
+            return unbounded(result)
         off = 0.0 if feasible else inf if x is None else self.judge.violations.infeasibility(x)
         near = off <= self.options.tol
         status = settings.UNBOUNDED_INACCURATE if near else settings.INFEASIBLE_OR_UNBOUNDED
@@ -159,71 +163,61 @@ class Verdicts:
         text += (
             "a feasible point is proved" if feasible else f"the best x is infeasible by {off:.3g}"
         )
-        return self._ended(ended or Ended(), status, Judgement(infeasibility=off, text=text))
+        return answer_of(status, Judgement(infeasibility=off, text=text), result)
 
     def _feasible_x(self) -> Array | None:
         """Return a point that a solve without the objective proposes; None if it finds none."""
-        form = Primal(self.problem)
-        program = form.program
-        feasibility = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
-        size = point_size(program)
-        for bound in (self.options.trace_bound, *(factor * size for factor in SIZE_GUESSES)):
-            options = replace(self._left, trace_bound=bound, max_iters=FEASIBILITY_ITERATIONS)
-            try:
-                solution = solve_program(feasibility, options)
-            except ProblemError:
-                continue
-            if solution.result.status is Status.SOLVED:
-                return form.pair(solution.blocks, solution.dual).x
+        program = Primal(self.problem).program
+        program = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
+        bounds = (self.options.trace_bound, *self._traces(program))
+        for result, pair in self._within(bounds, program, FEASIBILITY_ITERATIONS):
+            if result.status is Status.SOLVED:
+                return pair.x
         return None
 
-    def _ended(
-        self,
-        ended: Ended,
-        status: str,
-        judged: Judgement,
-        x: Array | None = None,
-        z: Array | None = None,
-    ) -> CvxpyAnswer:
-        value = nan if x is None else judged.objective
-        result = ended.result or no_result(status, judged)
-        reason = result.reason if status in PROVED else "; ".join(judged.text.splitlines())
-        fields = {name: getattr(result, name) for name in Result.__dataclass_fields__}
-        fields["reason"] = reason
-        if status == settings.OPTIMAL:
-            fields |= {"status": Status.SOLVED, "reason": ""}
-        judged_result = JudgedResult(**fields, judgement=judged)
-        return CvxpyAnswer(status, value, x, z, judged_result)
+    def _traces(self, program: Program) -> list[float]:
+        """Return guesses of the trace of a solution of a program."""
+        return [factor * point_size(program) for factor in SIZE_GUESSES]
+
+    def _within(
+        self, bounds: Iterable[float | None], program: Program, max_iters: int
+    ) -> Iterator[tuple[Result, Pair]]:
+        """Yield results of a program in s within these traces, and the pairs that they propose."""
+        form = Primal(self.problem)
+        for bound in bounds:
+            options = replace(self._left, trace_bound=bound, max_iters=max_iters)
+            try:
+                solution = solve_program(program, options)
+                yield solution.result, form.pair(solution.blocks, solution.dual)
+            except ProblemError:
+                continue
 
 
-@dataclass(frozen=True, eq=False)
-class Ended:
-    """The status that a solve proposes, and its result."""
-
-    status: str = ""
-    result: Result | None = None
-
-    @classmethod
-    def of(cls, result: Result) -> Ended:
-        """Return the proposal of a result; raise ProblemError if there is none."""
-        exhausted = result.status in (Status.INACCURATE, Status.STALLED, Status.NUMERICAL_ERROR)
-        without_point = result.status in (Status.INFEASIBLE, Status.UNBOUNDED)
-        if not without_point and (result.x is None or (exhausted and poor(result))):
-            raise ProblemError(
-                f"{NO_ANSWER}, at a gap of {result.gap:.1g} and infeasible by "
-                f"{result.infeasibility:.1g} ({result.reason or result.status.value}). {ADVICE}"
-            )
-        return cls(STATUSES[result.status], result)
+def unbounded(result: Result | None = None) -> CvxpyAnswer:
+    """Return the answer to a problem that is proved to be unbounded."""
+    judged = Judgement(text="proved, without assumptions: the objective is unbounded")
+    return answer_of(settings.UNBOUNDED, judged, result)
 
 
-def poor(result: Result | None) -> bool:
-    """Return whether a point is too inaccurate to be an answer."""
-    if result is None:
-        return True
-    return not (result.gap <= POOR_ERROR and result.infeasibility <= POOR_ERROR)
+def answer_of(
+    status: str,
+    judged: Judgement,
+    result: Result | None = None,
+    x: Array | None = None,
+    z: Array | None = None,
+) -> CvxpyAnswer:
+    """Return an answer with what is judged of it, and the result of the solve behind it."""
+    result = result or result_of(status, judged)
+    fields = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+    if status == settings.OPTIMAL:
+        fields |= {"status": Status.SOLVED, "reason": ""}
+    elif status not in PROVED:
+        fields["reason"] = "; ".join(judged.text.splitlines())
+    value = nan if x is None else judged.objective
+    return CvxpyAnswer(status, JudgedResult(**fields, judgement=judged), value, x, z)
 
 
-def no_result(status: str, judged: Judgement) -> Result:
+def result_of(status: str, judged: Judgement) -> Result:
     """Return the result of an answer without a solve."""
     ends = {
         settings.OPTIMAL: Status.SOLVED,
@@ -242,3 +236,20 @@ def no_result(status: str, judged: Judgement) -> Result:
         problem_name="CVXPY problem",
         method="elimination",
     )
+
+
+def require_answer(result: Result) -> Result:
+    """Return a result; raise ProblemError if it proposes nothing."""
+    exhausted = result.status in (Status.INACCURATE, Status.STALLED, Status.NUMERICAL_ERROR)
+    without_point = result.status in (Status.INFEASIBLE, Status.UNBOUNDED)
+    if not without_point and (result.x is None or (exhausted and poor(result))):
+        raise ProblemError(
+            f"{NO_ANSWER}, at a gap of {result.gap:.1g} and infeasible by "
+            f"{result.infeasibility:.1g} ({result.reason or result.status.value}). {ADVICE}"
+        )
+    return result
+
+
+def poor(result: Result) -> bool:
+    """Return whether a point is too inaccurate to be an answer."""
+    return not (result.gap <= POOR_ERROR and result.infeasibility <= POOR_ERROR)

@@ -212,12 +212,13 @@ def test_verdicts_are_proved_on_the_programs_own_data(monkeypatch):
 
 
 def test_a_bound_that_the_programs_own_data_do_not_prove_is_not_issued(monkeypatch):
-    from condal.problems.conic import verified
+    from condal.problems.conic import proposed, verified
 
     pentagon, optimum = max_cut_of_the_pentagon()
     model = conic_model(pentagon)
     assert model.solve(tol=1e-4).status is Status.SOLVED
-    monkeypatch.setattr(verified, "proved_lower_bound", lambda form, y: -1.0 - optimum)
+    for module in (proposed, verified):
+        monkeypatch.setattr(module, "proved_lower_bound", lambda form, y: -1.0 - optimum)
     assert conic_model(pentagon).solve(tol=1e-4).status is Status.STALLED
     result = replace(model, settled=None).solve(tol=1e-4)
     assert result.status is Status.STALLED

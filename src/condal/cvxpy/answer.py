@@ -137,16 +137,14 @@ class _Question(EngineAnswers):
         quick. Within a trace that rows bound, the first-order methods are faster on large
         problems. Only a solve may find another bound, so that comes last.
         """
-        later = [self._refuted_by_elimination, self._by_search]
+        first, last = self._refuted_by_elimination, self._by_search
         if self.options.method is not None or self.options.trace_bound is not None:
-            return later
-        later.insert(1, self._within_rows)
-        if self.step_seconds <= QUICK_STEP:
-            consistent = self.problem.structure.has_consistent_equations(self.problem.b)
-            later.insert(0 if consistent else 1, self.by_engines)
-        else:
-            later.insert(2, self.by_engines)
-        return later
+            return [first, last]
+        if self.step_seconds > QUICK_STEP:
+            return [first, self._within_rows, self.by_engines, last]
+        if self.problem.structure.has_consistent_equations(self.problem.b):
+            return [self.by_engines, first, self._within_rows, last]
+        return [first, self.by_engines, self._within_rows, last]
 
     def _refuted_by_elimination(self) -> CvxpyAnswer | None:
         """Return the answer if a contradiction that the elimination finds is proved."""

@@ -167,7 +167,7 @@ class _Check:
         if given.X is None:
             self.missing.append(NO_POINT)
             return {"objective": nan, "infeasibility": nan, "price": nan}
-        x = given.values(given.X)
+        x = program.entries(given.X, given.places)
         objective = float((program.c[:, given.places] @ x)[0]) + program.offset
         residual = program.A[:, given.places] @ x - program.b
         outside = list(given.outside())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Indices
+from condal.linalg.points import Array, Indices, LowRank
 from condal.linalg.sparse import stored_rows
 from condal.runtime.arguments import finite_array, require_whole
 
@@ -164,6 +165,24 @@ class Program:
     def owners(self, places: Indices) -> Indices:
         """Return the block of each of these places in x."""
         return np.searchsorted(self.offsets, places, side="right") - 1
+
+    def entries(self, x: Sequence[Any], places: Indices) -> Array:
+        """Return the numbers at these places of the blocks x: arrays, or factors of matrices."""
+        found, owners = np.zeros(places.size), self.owners(places)
+        for j in np.unique(owners).tolist():
+            inside, value = owners == j, x[j]
+            local = places[inside].astype(np.int64) - self.place(j).start
+            if self.blocks[j].kind != "psd":
+                found[inside] = value[local]
+                continue
+            rows, cols = np.divmod(local, self.blocks[j].n)
+            if isinstance(value, LowRank):
+                U = value.U
+                found[inside] = np.einsum("ij,ij,j->i", U[rows], U[cols], value.weights)
+            else:
+                full = np.asarray(value).reshape(self.blocks[j].n, -1)
+                found[inside] = 0.5 * (full[rows, cols] + full[cols, rows])
+        return found
 
 
 def trace_of(block: Block) -> Array:

@@ -52,24 +52,6 @@ class SolverAnswer:
         """The places of x that the data use."""
         return np.unique(np.concatenate([self.program.A.indices, self.program.c.indices]))
 
-    def values(self, x: Any) -> Array:
-        """Return the numbers of the blocks x at `places`."""
-        program, found = self.program, np.zeros(self.places.size)
-        owners = program.owners(self.places)
-        for j, block in enumerate(program.blocks):
-            inside = owners == j
-            local = self.places[inside] - program.place(j).start
-            if block.kind != "psd":
-                found[inside] = x[j][local]
-                continue
-            rows, cols = np.divmod(local, block.n)
-            if isinstance(x[j], LowRank):
-                U = x[j].U
-                found[inside] = np.einsum("ij,ij,j->i", U[rows], U[cols], x[j].weights)
-            else:
-                found[inside] = 0.5 * (np.asarray(x[j])[rows, cols] + np.asarray(x[j])[cols, rows])
-        return found
-
     @cached_property
     def vector(self) -> Array:
         """X as one vector."""

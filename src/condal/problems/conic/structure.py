@@ -253,16 +253,7 @@ def _slack_rows(folded: Folded, blocks: list[Any]) -> dict[int, float]:
     program = folded.program
     rows = np.unique([slack.row for slack in folded.slacks]).astype(np.int64)
     entries = sp.coo_array(program.A[rows])
-    owners = program.owners(entries.col)
-    values = np.zeros(entries.nnz)
-    for owner in np.unique(owners).tolist():
-        inside, block, x = owners == owner, program.blocks[owner], blocks[owner]
-        places = entries.col[inside].astype(np.int64) - int(program.offsets[owner])
-        if isinstance(x, LowRank):
-            i, j = np.divmod(places, block.n)
-            values[inside] = (x.U[i] * x.weights * x.U[j]).sum(axis=1)
-        else:
-            values[inside] = np.ravel(x)[places]
+    values = program.entries(blocks, entries.col)
     images = np.bincount(entries.row, entries.data * values, rows.size)
     return dict(zip(rows.tolist(), images.tolist(), strict=True))
 

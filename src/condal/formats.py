@@ -4,7 +4,6 @@ from condal.io.formats import (
     EdgeList,
     G2oGraph,
     Ratings,
-    SdpaProblem,
     names_of_arrays,
     read_array,
     read_arrays,
@@ -19,8 +18,6 @@ from condal.io.formats import (
     read_qaplib_solution,
     read_ratings,
     read_rudy,
-    read_sdpa,
-    read_sedumi,
     read_sparse_array,
     read_table,
     write_edge_list,
@@ -28,8 +25,8 @@ from condal.io.formats import (
     write_matrix_market,
     write_metis,
     write_rudy,
-    write_sdpa,
 )
+from condal.problems.conic.files import SdpaProblem, read_sdpa, read_sedumi, write_sdpa
 
 __all__ = [
     "EdgeList",

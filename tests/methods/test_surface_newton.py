@@ -10,7 +10,6 @@ import condal
 from condal import Status
 from condal.driver.scaling import normalise
 from condal.errors import ProblemError
-from condal.io.formats.sdpa import read_sdpa
 from condal.linalg.forms import SquareRows
 from condal.linalg.sparse import diagonal_matrix
 from condal.methods import LowRankNewton
@@ -21,6 +20,7 @@ from condal.methods.surface.manifold import Relaxation, Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import regularised
 from condal.methods.surface.rows import SurfaceRows, cost_of
+from condal.problems.conic.files import read_sdpa
 from condal.problems.conic.modelling import conic_model
 from known import PLANTED, needs_data, random_graph
 from locations import DATA

@@ -20,9 +20,9 @@ from attempts import Findings
 from condal.certificates import conic
 from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.verification import verify
-from condal.io.formats import read_sdpa, read_sedumi
 from condal.problems.conic import Program, conic_model
 from condal.problems.conic.answers import certify as conic_certify
+from condal.problems.conic.files import read_sdpa, read_sedumi
 from condal.result import Result, Status
 from planted import duals, forms
 from planted.forging import FORGERS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attempts import Findings
-from condal.io.formats import read_sdpa, read_sedumi
+from condal.problems.conic.files import read_sdpa, read_sedumi
 from planted import forms, trial
 from planted.cones import Block
 from planted.doors import DOORS, chosen, there

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import condal
 from condal.io import formats
 from condal.io.formats.sdpa_solution import read_factors, read_result, read_solution, write_solution
+from condal.problems.conic import files
 from readers import holding, results, shards
 from readers.contents import (
     EDGES,
@@ -56,7 +57,7 @@ def _write_edges(path: Path, found: Any) -> None:
 
 
 def _write_poses(path: Path, found: Any) -> None:
-    n, d = found.measurements.n, found.measurements.d
+    n, d = len(found.ids), found.measurements.translations.shape[1]
     still = condal.problems.Poses(0.0, 0.0, np.tile(np.eye(d), (n, 1, 1)), np.zeros((n, d)))
     formats.write_g2o(path, found, still)
 
@@ -164,12 +165,12 @@ PROGRAMS = [
     Format(
         "sdpa",
         ".dat-s",
-        formats.read_sdpa,
+        files.read_sdpa,
         (SDPA, b'"a"\n1 =m\n1\n{3}\n{1.0D0}\n'),
         holding.sdpa,
         len(b"2\n2\n2 -2\n1 2"),
         ("--as", "sdp"),
-        write=formats.write_sdpa,
+        write=files.write_sdpa,
         same=holding.same_sdpa,
     ),
     Format(
@@ -201,7 +202,7 @@ PROGRAMS = [
     Format(
         "sedumi",
         ".mat",
-        formats.read_sedumi,
+        files.read_sedumi,
         (mat(), mat(packed=True), mat(A=None, At=sp.csc_matrix(A.T))),
         holding.program,
         len(mat()),

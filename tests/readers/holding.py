@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 import condal
 from condal.certificates.history import History
-from condal.io.formats.sdpa import SdpaProblem
 from condal.io.formats.sdpa_solution import SdpaSolution
+from condal.problems.conic.files import SdpaProblem
 
 
 def graph(W: Any) -> None:
@@ -40,8 +40,8 @@ def edge_list(found: Any) -> None:
 def pose_graph(found: Any) -> None:
     """Rotations, positive weights, and a vertex for each number of the file."""
     measured = found.measurements
-    assert len(found.ids) == measured.n
-    assert len(found.edge_lines) == measured.m
+    assert len(found.ids) == measured.edges.max() + 1
+    assert len(found.edge_lines) == len(measured.edges)
     assert list(found.ids) == sorted(set(found.ids))
     for array in (measured.rotations, measured.translations, measured.kappa, measured.tau):
         assert np.isfinite(array).all()

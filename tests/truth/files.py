@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from condal.io.formats import read_sdpa
 from condal.problems.conic import Program
+from condal.problems.conic.files import read_sdpa
 
 
 def sdpa_text(program: Program) -> str:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
+from condal.io.formats.g2o import Measurements
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.schur import Eliminated, SchurTerm
 from condal.linalg.sparse import diagonal_matrix
@@ -183,12 +184,14 @@ def _gram(a: Any, weights: Array) -> Any:
     return sp.csr_array(a.T @ (diagonal_matrix(weights) @ a))
 
 
-def pose_graph(measurements: RelativePoses, *, name: str = "pose graph") -> PoseGraph:
+def pose_graph(
+    measurements: RelativePoses | Measurements, *, name: str = "pose graph"
+) -> PoseGraph:
     """Return the model of poses from noisy relative poses.
 
     Parameters
     ----------
-    measurements : RelativePoses
+    measurements : RelativePoses or Measurements
         The measurements, such as `condal.formats.read_g2o(file).measurements`.
     name : str, optional
         The name in results and reports.
@@ -217,6 +220,8 @@ def pose_graph(measurements: RelativePoses, *, name: str = "pose graph") -> Pose
            [1., 1.],
            [0., 1.]])
     """
+    if isinstance(measurements, Measurements):
+        measurements = RelativePoses(*measurements)
     if not isinstance(measurements, RelativePoses):
         raise ProblemError(f"wanted RelativePoses; got {describe(measurements)}")
     if measurements.translations is None:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from condal.errors import FormatError
-from condal.io.formats.sdpa import SdpaProblem, read_sdpa, write_sdpa
 from condal.io.formats.sdpa_parser import parse_sdpa
 from condal.io.formats.sdpa_solution import read_solution, write_solution
 from condal.io.formats.text import Text
+from condal.problems.conic.files import SdpaProblem, read_sdpa, write_sdpa
 
 # maximise <F_0, X> with X_11 = 1, X_22 + s = 2, as test_sdpa.py has it.
 PLAIN = "2\n2\n2 -1\n1.0 2.0\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n2 2 1 1 1\n"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy.io import savemat
 
 from condal.errors import FormatError
-from condal.io.formats import read_sedumi
 from condal.problems.conic import Block
+from condal.problems.conic.files import read_sedumi
 
 # One of K.l, a cone of 3 and a 2 x 2 matrix: 8 variables; entries off the diagonal on one side.
 A = np.array([[1.0, 0, 0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5, 7, 6]])

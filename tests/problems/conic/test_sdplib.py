@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condal.io.formats.sdpa import read_sdpa
 from condal.problems.conic import conic_model
+from condal.problems.conic.files import read_sdpa
 from condal.result import Status
 from known import DATA, needs_data
 

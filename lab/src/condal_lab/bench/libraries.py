@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from condal.io.formats import read_graph, read_sedumi
-from condal.io.formats.sdpa import read_sdpa
+from condal.io.formats import read_graph
 from condal.problem import Model
 from condal.problems import max_cut
 from condal.problems.conic import conic_model
+from condal.problems.conic.files import read_sdpa, read_sedumi
 from condal_lab.bench.cases import BenchCase, Set
 
 TOL, TORUS_TOL = 1e-4, 1e-5

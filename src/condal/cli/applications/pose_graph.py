@@ -45,7 +45,7 @@ def _answer(loaded: _Loaded, result: Result, chosen: Chosen) -> _Answer:
 
 
 def _rows(loaded: _Loaded, result: Result, answer: _Answer) -> Lines:
-    measured, poses = loaded.graph.measurements, answer.poses
+    measured, poses = loaded.model.measurements, answer.poses
     kind = f"SE({measured.d}), from {measured.m:,} relative poses"
     cost = f"{number(poses.cost)}, the weighted squares of the residuals"
     return [("poses", f"{measured.n:,} in {kind}"), ("cost", cost)]

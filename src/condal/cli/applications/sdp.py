@@ -11,10 +11,10 @@ import numpy as np
 
 from condal.cli.application import BUILD_SHARE, Application, Chosen, Figures, Lines
 from condal.cli.text import counted, number
-from condal.io.formats.sdpa import read_sdpa
 from condal.io.formats.sdpa_solution import solution_lines
 from condal.linalg.points import Array, LowRank
 from condal.problems.conic import ConicModel, Program, TraceBound, conic_model
+from condal.problems.conic.files import read_sdpa, read_sedumi
 from condal.result import Result
 from condal.types import Method
 
@@ -36,8 +36,6 @@ class _Solution:
 def read_program(file: str) -> Program:
     """Read a program from a file of SeDuMi (.mat), or in the SDPA format."""
     if file.lower().removesuffix(".gz").removesuffix(".xz").endswith(SEDUMI):
-        from condal.io.formats.sedumi import read_sedumi
-
         return read_sedumi(file)
     return read_sdpa(file).program
 

@@ -20,9 +20,5 @@ from condal.io.formats.ratings import Ratings as Ratings
 from condal.io.formats.ratings import read_ratings as read_ratings
 from condal.io.formats.rudy import read_rudy as read_rudy
 from condal.io.formats.rudy import write_rudy as write_rudy
-from condal.io.formats.sdpa import SdpaProblem as SdpaProblem
-from condal.io.formats.sdpa import read_sdpa as read_sdpa
-from condal.io.formats.sdpa import write_sdpa as write_sdpa
-from condal.io.formats.sedumi import read_sedumi as read_sedumi
 from condal.io.formats.sparse_arrays import read_sparse_array as read_sparse_array
 from condal.io.formats.table import read_table as read_table

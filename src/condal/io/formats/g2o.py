@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +18,6 @@ from condal.io.formats.text import Text, quote, read_text
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
 from condal.linalg.points import Array, Indices
-from condal.problems.poses import Poses, RelativePoses
 
 WANTED = "a pose graph in the g2o format"
 VERTICES = {b"VERTEX_SE2": 2, b"VERTEX_SE3:QUAT": 3}
@@ -30,13 +30,35 @@ MAX_WEIGHT = 1e100
 UNIT_TOLERANCE = 1e-3  # how far the length of a quaternion may be from 1
 
 
+class Measurements(NamedTuple):
+    """Relative poses, as `RelativePoses` and `pose_graph` of `condal.problems` take them."""
+
+    edges: Indices
+    rotations: Array
+    translations: Array
+    kappa: Array
+    tau: Array
+
+
+class Poses(Protocol):
+    """Estimated poses, such as `PoseGraph.round` returns them."""
+
+    @property
+    def rotations(self) -> Any:
+        """The rotation of each vertex."""
+
+    @property
+    def translations(self) -> Any:
+        """The translation of each vertex."""
+
+
 @dataclass(frozen=True, eq=False)
 class G2oGraph:
     """A pose graph, as a g2o file holds it.
 
     Parameters
     ----------
-    measurements : RelativePoses
+    measurements : Measurements
         The measurements, between vertices 0, 1, ...
     ids : tuple of int
         The number of each vertex in the file.
@@ -44,13 +66,12 @@ class G2oGraph:
         The lines of the measurements.
     """
 
-    measurements: RelativePoses
+    measurements: Measurements
     ids: tuple[int, ...] = field(repr=False)
     edge_lines: tuple[str, ...] = field(repr=False)
 
     def lines(self, poses: Poses) -> Iterator[str]:
         """Yield the lines of a file with these poses as vertices, and with the measurements."""
-        assert poses.translations is not None
         for name, R, t in zip(self.ids, poses.rotations, poses.translations, strict=True):
             yield _vertex_line(name, R, t)
         yield from self.edge_lines
@@ -89,7 +110,7 @@ def read_g2o(path: PathLike) -> G2oGraph:
     poses, information = (numbers[:, :3], numbers[:, 3:]) if d == 2 else np.split(numbers, [7], 1)
     rotations = _plane_rotations(poses[:, 2]) if d == 2 else _rotations(text, rows, poses[:, 3:])
     kappa, tau = _weights(text, rows, information)
-    measured = RelativePoses(i_j, rotations, poses[:, :d].copy(), kappa, tau)
+    measured = Measurements(i_j, rotations, poses[:, :d].copy(), kappa, tau)
     return G2oGraph(measured, tuple(rows.index), rows.edge_lines)
 
 

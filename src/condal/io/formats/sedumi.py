@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import os
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from condal.errors import FormatError, ProblemError
+from condal.errors import FormatError
 from condal.io.formats.entries import max_claim
 from condal.io.formats.matlab import read_matlab
 from condal.io.safe_files import PathLike
-from condal.problems.conic.program import Block, Program
+from condal.linalg.points import Array
+
+Cone: TypeAlias = tuple[Literal["psd", "orthant", "second-order"], int]  # and its size
 
 _MATRICES = ("A", "At")
 _UNSUPPORTED = {
@@ -30,25 +32,24 @@ _UNSUPPORTED = {
 }
 
 
-def read_sedumi(path: PathLike) -> Program:
-    """Read a conic program from a SeDuMi file; only numbers are read from it.
+class ConicData(NamedTuple):
+    """Minimise c'x subject to Ax = b; x in the product of the cones."""
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file, which may be packed with gzip or xz.
+    c: Array
+    A: sp.csr_array
+    b: Array
+    cones: tuple[Cone, ...]
+    name: str
 
-    Returns
-    -------
-    Program
-        The conic program.
-    """
+
+def read_cones(path: PathLike) -> ConicData:
+    """Read a conic program from a SeDuMi file; only numbers are read from it."""
     name = os.fsdecode(path)
     variables = read_matlab(path, (*_MATRICES, "b", "c", "K"))
     _check_contents(variables, name)
-    free, blocks = _blocks(variables["K"], name)
+    free, cones = _cones(variables["K"], name)
     key = next(key for key in _MATRICES if key in variables)
-    length, shape = free + sum(block.length for block in blocks), variables[key].shape
+    length, shape = free + sum(_length(*cone) for cone in cones), variables[key].shape
     _check_claims(variables[key], length, name)
     b, c = (_vector(variables[v], v, max(length, *shape), name) for v in ("b", "c"))
     A = sp.csr_array(variables[key], dtype=np.float64)
@@ -65,13 +66,10 @@ def read_sedumi(path: PathLike) -> Program:
         columns = sp.csc_array(A)
         A = sp.hstack([columns[:, :free], -columns[:, :free], columns[:, free:]])
         c = np.concatenate([c[:free], -c[:free], c[free:]])
-        blocks = (Block("orthant", 2 * free), *blocks)
-    mirrored = _mirrored(blocks)
+        cones = (("orthant", 2 * free), *cones)
+    mirrored = _mirrored(cones)
     symmetric = sp.csr_array(0.5 * (A + sp.csc_array(A)[:, mirrored]))
-    try:
-        return Program(0.5 * (c + c[mirrored]), symmetric, b, blocks, name=_stem(name))
-    except ProblemError as error:
-        raise FormatError(str(error), path=name) from error
+    return ConicData(0.5 * (c + c[mirrored]), symmetric, b, cones, _stem(name))
 
 
 def _check_contents(variables: dict[str, Any], name: str) -> None:
@@ -102,7 +100,7 @@ def _check_claims(A: Any, length: int, name: str) -> None:
         )
 
 
-def _blocks(K: dict[str, Any], name: str) -> tuple[int, tuple[Block, ...]]:
+def _cones(K: dict[str, Any], name: str) -> tuple[int, tuple[Cone, ...]]:
     """Return the number of free variables, and the cones in the order of x."""
     sizes: dict[str, list[int]] = {}
     for field, entries in K.items():
@@ -123,24 +121,28 @@ def _blocks(K: dict[str, Any], name: str) -> tuple[int, tuple[Block, ...]]:
         if not whole or (values < 0).any() or (values > 10**6).any():
             raise FormatError(f"K.{field} must hold whole numbers from 0 to 10^6", path=name)
         sizes[field] = [int(value) for value in values if value]
-    blocks = [
-        *(Block("orthant", n) for n in sizes.get("l", [])),
-        *(Block("second-order", n) for n in sizes.get("q", [])),
-        *(Block("psd", n) for n in sizes.get("s", [])),
+    cones: list[Cone] = [
+        *(("orthant", n) for n in sizes.get("l", [])),
+        *(("second-order", n) for n in sizes.get("q", [])),
+        *(("psd", n) for n in sizes.get("s", [])),
     ]
     free = sum(sizes.get("f", []))
-    if not blocks and not free:
+    if not cones and not free:
         raise FormatError("K names no cone: K.f, K.l, K.q or K.s must be positive", path=name)
-    return free, tuple(blocks)
+    return free, tuple(cones)
 
 
-def _mirrored(blocks: tuple[Block, ...]) -> Any:
+def _length(kind: str, n: int) -> int:
+    return n * n if kind == "psd" else n
+
+
+def _mirrored(cones: tuple[Cone, ...]) -> Any:
     """Return the place of the mirror image of each entry of x: its own, except in psd matrices."""
     mirrored, at = [], 0
-    for block in blocks:
-        places = at + np.arange(block.length)
-        mirrored.append(places.reshape(block.n, -1).T.ravel() if block.kind == "psd" else places)
-        at += block.length
+    for kind, n in cones:
+        places = at + np.arange(_length(kind, n))
+        mirrored.append(places.reshape(n, n).T.ravel() if kind == "psd" else places)
+        at += places.size
     return np.concatenate(mirrored)
 
 

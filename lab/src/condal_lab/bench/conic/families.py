@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.optimize import linprog, minimize_scalar
 
-from condal.io.formats.sdpa import SdpaProblem
+from condal.problems.conic.files import SdpaProblem
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from condal.io.formats import read_sedumi
-from condal.io.formats.sdpa import SdpaProblem, read_sdpa
+from condal.problems.conic.files import SdpaProblem, read_sdpa, read_sedumi
 from condal_lab.bench.cases import BenchCase, Set
 from condal_lab.bench.conic import decisions, estimation, families, systems
 from condal_lab.bench.conic.question import Truth

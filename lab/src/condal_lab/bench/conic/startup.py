@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from condal.io.formats.sdpa import write_sdpa
+from condal.problems.conic.files import write_sdpa
 from condal_lab.bench.conic.question import ConicAnswer, Truth
 from condal_lab.bench.conic.through_file import TINY, sdpa_of
 from condal_lab.bench.peers.files import PROBLEM, ProgramTask

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from condal.io.formats.sdpa import write_sdpa
 from condal.problem import Model, Problem, problem_of
+from condal.problems.conic.files import write_sdpa
 from condal_lab.bench.peers.files import PROBLEM, sdpa_problem
 from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal, package_version
 from condal_lab.bench.standard import standard_form

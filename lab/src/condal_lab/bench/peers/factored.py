@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.io.formats.rudy import write_rudy
-from condal.io.formats.sdpa import write_sdpa
 from condal.io.formats.sdpa_solution import read_factors
 from condal.linalg.points import LowRank
 from condal.problem import Model, Problem, problem_of
+from condal.problems.conic.files import write_sdpa
 from condal_lab.bench.peers.files import (
     PROBLEM,
     SOLUTION,

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import CondalError
-from condal.io.formats.sdpa import SdpaProblem
+from condal.problems.conic.files import SdpaProblem
 from condal_lab.bench import launch
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, TimeExceeded, Usage
 from condal_lab.bench.standard import StandardForm

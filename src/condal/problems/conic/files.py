@@ -1,6 +1,7 @@
-"""The sparse SDPA format: minimise b'z subject to sum_i z_i F_i - F_0 psd, block diagonal.
+"""Conic programs in files.
 
-Condal solves its dual: maximise <F_0, X> subject to <F_i, X> = b_i, X psd.
+The sparse SDPA format minimises b'z subject to sum_i z_i F_i - F_0 psd, block diagonal. Condal
+solves its dual: maximise <F_0, X> subject to <F_i, X> = b_i, X psd. SeDuMi's files are MATLAB's.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.errors import ProblemError
+from condal.errors import FormatError, ProblemError
 from condal.io.formats.sdpa_parser import parse_sdpa
+from condal.io.formats.sedumi import read_cones
 from condal.io.formats.text import read_text
 from condal.io.formats.writing import LINES_PER_PIECE, write_text
 from condal.io.safe_files import PathLike
@@ -123,6 +125,26 @@ def read_sdpa(path: PathLike) -> SdpaProblem:
     b, sizes, columns = parse_sdpa(read_text(path, wanted="a problem in the SDPA format"))
     name = Path(os.fsdecode(path)).name.split(".")[0] or SdpaProblem.name
     return SdpaProblem(b, sizes, *columns, name=name)
+
+
+def read_sedumi(path: PathLike) -> Program:
+    """Read a conic program from a SeDuMi file; only numbers are read from it.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, which may be packed with gzip or xz.
+
+    Returns
+    -------
+    Program
+        The conic program.
+    """
+    c, A, b, cones, name = read_cones(path)
+    try:
+        return Program(c, A, b, tuple(Block(*cone) for cone in cones), name=name)
+    except ProblemError as error:
+        raise FormatError(str(error), path=os.fsdecode(path)) from error
 
 
 def write_sdpa(path: PathLike, problem: SdpaProblem) -> None:

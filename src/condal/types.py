@@ -283,7 +283,7 @@ class Proximable(ProximableLike, Protocol):
 
 
 class Provable(Proximable, Protocol):
-    """h, as proofs see it. `sets.defaults.ProofDefaults` derives these members from the others.
+    """h, as proofs see it. `sets.defaults.ProximableDefaults` derives these members from others.
 
     No vector of doubles may lie exactly in dom h*. h* counts as finite within rounding of its
     domain, and `dual_error` bounds what a proof loses by that.

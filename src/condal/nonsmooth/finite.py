@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from math import inf
 from typing import Any, Self
 
 import numpy as np
@@ -71,19 +70,7 @@ class Finite(ProximableDefaults):
     def distance(self, z: Array) -> float:
         return 0.0
 
-    def normal_residual(self, z: Array) -> Array:
-        return np.zeros_like(z)
-
     def conjugate_abs_sum(self, y: Array) -> float:
-        return 0.0
-
-    def support(self, d: Array) -> float:
-        return inf if np.any(d) else 0.0
-
-    def support_abs_sum(self, d: Array) -> float:
-        return 0.0
-
-    def support_error(self, d: Array) -> float:
         return 0.0
 
 

@@ -14,40 +14,51 @@ from condal.runtime.arguments import finite_array
 
 
 class _Kinked(Coordinatewise):
-    """g(z) = sum_i max(low_i (z_i - c_i), high_i (z_i - c_i)), low <= 0 <= high.
+    """g(z) = sum_i max(low_i (z_i - left_i), 0, high_i (z_i - right_i)), with low <= 0 <= high and
+    left <= right.
 
-    g*(y) = <c, y> where low <= y <= high.
+    g*(y) = sum_i max(left_i y_i, right_i y_i) where low <= y <= high.
     """
 
-    def __init__(self, size: int | None, c: Array, low: Array, high: Array) -> None:
+    def __init__(
+        self, size: int | None, left: Array, right: Array, *, low: Array, high: Array
+    ) -> None:
         super().__init__(size)
-        self._kink, self._low, self._high = c, low, high
+        self._left, self._right, self._low, self._high = left, right, low, high
+        self._flat = left is not right  # g_i is 0 on an interval, and not at one point only
 
     @property
     def lipschitz(self) -> float:
         steepest = np.maximum(-self._low, self._high)
         return float(np.linalg.norm(np.broadcast_to(steepest, (self.size,))))
 
+    def _nearest(self, z: Array) -> Array:
+        """Return the nearest point to z where g is 0."""
+        return np.clip(z, self._left, self._right) if self._flat else self._left
+
     def prox(self, z: Array, t: float) -> Array:
-        """Each entry moves towards its kink by t times a slope, at most to the kink."""
-        r = z - self._kink
+        """Each entry moves towards that point by t times a slope, at most to it."""
+        nearest = self._nearest(z)
+        r = z - nearest
         step = np.clip(r, t * self._low, t * self._high)
-        return np.where(step == r, self._kink, z - step)
+        return np.where(step == r, nearest, z - step)
 
     def value(self, z: Array) -> float:
-        r = z - self._kink
+        r = z - self._nearest(z)
         return float(np.maximum(self._low * r, self._high * r).sum())
 
     def conjugate(self, y: Array) -> float:
-        if np.all((self._low <= y) & (y <= self._high)):
-            return total(self._kink, y)
-        return inf
+        if not np.all((self._low <= y) & (y <= self._high)):
+            return inf
+        if self._flat:
+            return float(np.maximum(self._left * y, self._right * y).sum())
+        return total(self._left, y)
 
     def conjugate_abs_sum(self, y: Array) -> float:
-        return total(np.abs(self._kink), np.abs(y))
+        return total(np.maximum(np.abs(self._left), np.abs(self._right)), np.abs(y))
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        w = np.subtract(z, self._kink, out=out)
+        w = np.subtract(z, self._nearest(z), out=out)
         w *= lam
         return np.asarray(np.clip(w, self._low, self._high, out=w))
 
@@ -69,7 +80,7 @@ class AbsoluteLoss(_Kinked):
     def __init__(self, c: Any, t: Any = 1.0) -> None:
         self.c: Array = finite_array(c, "c", ndim=1).copy()
         self.t: Array = _broadcast_weights(t, self.c.size)
-        super().__init__(self.c.size, self.c, -self.t, self.t)
+        super().__init__(self.c.size, self.c, self.c, low=-self.t, high=self.t)
 
     def _cut(self, part: slice) -> AbsoluteLoss:
         return AbsoluteLoss(self.c[part], self.t[part])
@@ -100,7 +111,8 @@ class Quantile(_Kinked):
             raise ProblemError(f"q must lie between 0 and 1; got {q!r}")
         self.q = float(q)
         with np.errstate(under="ignore"):
-            super().__init__(self.c.size, self.c, -self.q * self.t, (1 - self.q) * self.t)
+            low, high = -self.q * self.t, (1 - self.q) * self.t
+        super().__init__(self.c.size, self.c, self.c, low=low, high=high)
 
     def _cut(self, part: slice) -> Quantile:
         return Quantile(self.c[part], self.q, self.t[part])
@@ -146,7 +158,8 @@ class Hinge(_Kinked, Unsized):
             self.t = np.broadcast_to(self.t, (length,)).copy()
         slope = -self.t * self.labels
         low, high = np.minimum(slope, 0.0), np.maximum(slope, 0.0)
-        super().__init__(length, 1.0 / self.labels, low, high)
+        kink = 1.0 / self.labels
+        super().__init__(length, kink, kink, low=low, high=high)
 
     def _of_size(self, size: int) -> Hinge:
         return Hinge(None, self.t, size)
@@ -158,7 +171,7 @@ class Hinge(_Kinked, Unsized):
         return Hinge(self.labels / rows, c * self.t)
 
 
-class EpsilonInsensitive(Coordinatewise):
+class EpsilonInsensitive(_Kinked):
     r"""The loss :math:`g(z) = \sum_i t_i \max(0, |z_i - c_i| - \epsilon_i)`.
 
     Parameters
@@ -173,7 +186,6 @@ class EpsilonInsensitive(Coordinatewise):
 
     def __init__(self, c: Any, epsilon: Any, t: Any = 1.0) -> None:
         self.c: Array = finite_array(c, "c", ndim=1).copy()
-        super().__init__(self.c.size)
         self.t: Array = _broadcast_weights(t, self.c.size)
         free = finite_array(epsilon, "epsilon")
         if free.ndim > 1 or (free.ndim == 1 and free.size != self.c.size) or np.any(free < 0):
@@ -181,39 +193,11 @@ class EpsilonInsensitive(Coordinatewise):
                 f"epsilon must be a number, at least 0, or {self.c.size} of them; got {epsilon!r}"
             )
         self.epsilon: Array = np.broadcast_to(free, self.c.shape).copy()
+        left, right = self.c - self.epsilon, self.c + self.epsilon
+        super().__init__(self.c.size, left, right, low=-self.t, high=self.t)
 
     def _cut(self, part: slice) -> EpsilonInsensitive:
         return EpsilonInsensitive(self.c[part], self.epsilon[part], self.t[part])
-
-    @property
-    def lipschitz(self) -> float:
-        return float(np.linalg.norm(self.t))
-
-    def _excess(self, z: Array) -> Array:
-        """Return z - c, moved towards 0 by epsilon, at most to 0."""
-        r = z - self.c
-        return np.asarray(r - np.clip(r, -self.epsilon, self.epsilon))
-
-    def prox(self, z: Array, t: float) -> Array:
-        """Each entry moves towards c by t t_i, at most to a distance of epsilon."""
-        return np.asarray(z - np.clip(self._excess(z), -t * self.t, t * self.t))
-
-    def value(self, z: Array) -> float:
-        return float(self.t @ np.abs(self._excess(z)))
-
-    def conjugate(self, y: Array) -> float:
-        if np.all(np.abs(y) <= self.t):
-            return float(self.c @ y + self.epsilon @ np.abs(y))
-        return inf
-
-    def conjugate_abs_sum(self, y: Array) -> float:
-        return float((np.abs(self.c) + self.epsilon) @ np.abs(y))
-
-    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        return np.asarray(np.clip(lam * self._excess(z), -self.t, self.t, out=out))
-
-    def dual_point(self, y: Array) -> Array:
-        return np.asarray(np.clip(y, -self.t, self.t))
 
     def scaled(self, rows: Array, c: float) -> EpsilonInsensitive:
         return EpsilonInsensitive(rows * self.c, rows * self.epsilon, c * self.t / rows)

@@ -24,13 +24,21 @@ OPTIONAL = (
 )
 
 
-class ProofDefaults(ABC):
-    """What a proof needs of h (`Provable`), from what an algorithm needs (`Proximable`)."""
+class ProximableDefaults(ABC):
+    """All of h (`Provable`) from `size`, `prox` and `conjugate`; a function g adds `value` and
+    `lipschitz`."""
+
+    separable = False
+    fixed: Array | None = None
+    size: int
 
     @property
-    @abstractmethod
     def lipschitz(self) -> float:
-        """The Lipschitz constant of h; inf for a set."""
+        return inf
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        return [(slice(0, self.size), self)]
 
     @abstractmethod
     def prox(self, z: Array, t: float) -> Array:
@@ -40,9 +48,19 @@ class ProofDefaults(ABC):
     def conjugate(self, y: Array) -> float:
         """Return h*(y)."""
 
-    @abstractmethod
+    def value(self, z: Array) -> float:
+        return 0.0
+
+    def distance(self, z: Array) -> float:
+        return stable_norm(z - self.prox(z, 1.0)) if self.lipschitz == inf else 0.0
+
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        """Return lam (z - prox(z, 1/lam))."""
+        return written(lam * (z - self.prox(z, 1 / lam)), out)
+
+    def scaled(self, rows: Array, c: float) -> Provable:
+        return Rescaled(self, one_factor(rows, type(self).__name__), c)
+
+    # What only proofs need.
 
     def conjugate_abs_sum(self, y: Array) -> float:
         """|h*(y)|: right if no terms of h* cancel."""
@@ -74,34 +92,6 @@ class ProofDefaults(ABC):
 
     def support_error(self, d: Array) -> float:
         return self.dual_error(d) if np.any(d) else 0.0
-
-
-class ProximableDefaults(ProofDefaults):
-    """All of h from `size`, `prox` and `conjugate`; a function g adds `value` and `lipschitz`."""
-
-    separable = False
-    fixed: Array | None = None
-    size: int
-
-    @property
-    def lipschitz(self) -> float:
-        return inf
-
-    @cached_property
-    def pieces(self) -> Sequence[tuple[slice, Provable]]:
-        return [(slice(0, self.size), self)]
-
-    def value(self, z: Array) -> float:
-        return 0.0
-
-    def distance(self, z: Array) -> float:
-        return stable_norm(z - self.prox(z, 1.0)) if self.lipschitz == inf else 0.0
-
-    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        return written(lam * (z - self.prox(z, 1 / lam)), out)
-
-    def scaled(self, rows: Array, c: float) -> Provable:
-        return Rescaled(self, one_factor(rows, type(self).__name__), c)
 
 
 class Projected(ProximableDefaults):

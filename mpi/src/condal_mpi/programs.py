@@ -8,7 +8,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.symmetric import Symmetric
-from condal.maps.triplets import require_triplets
+from condal.maps.inner import require_triplets
 from condal.problem import Problem
 from condal.runtime.arguments import require_positive
 from condal.sets.boxes import Box, Equal

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.blocked import for_each
 from condal.linalg.points import Array, Indices
-from condal.runtime.arguments import finite_array
+from condal.runtime.arguments import finite_array, plain_array
 
 BLOCK_ROWS = 1024  # of a product: with some 64 columns they stay in the cache
 BLOCK_ENTRIES = 4096
@@ -145,6 +145,25 @@ def stored_matrix(a: Any, name: str) -> Any:
     if 0 in stored.shape:
         raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
     return stored
+
+
+def indices(given: Any, name: str) -> Indices:
+    """Return a checked vector of integers."""
+    array = plain_array(given, name, "a vector of integers")
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise ProblemError(
+            f"{name} must be a vector of integers; got {array.dtype} of shape {array.shape}"
+        )
+    return array.astype(np.intp)
+
+
+def require_within(array: Indices, most: int, name: str) -> None:
+    """Raise ProblemError unless all indices lie in 0..most - 1."""
+    if array.size and (array.min() < 0 or array.max() >= most):
+        raise ProblemError(
+            f"{name} must lie in 0..{most - 1}; got {array.min()}..{array.max()} "
+            "(indices start at 0)"
+        )
 
 
 def max_column_entries(a: Any) -> int:

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices, LowRank, Point
+from condal.linalg.sparse import indices, require_within
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
-from condal.maps.triplets import indices, require_within
 from condal.runtime.arguments import require_whole
 
 MAX_FULL_RATIO = 16  # of n^2 to the pairs: up to here BLAS computes all entries faster than some

@@ -191,8 +191,7 @@ class RowSums(BasicMap):
         return Symmetric(self.n, pairs=((self.factor * y, np.ones(self.n)),))
 
 
-@dataclass(frozen=True)
-class BlockDiagonal(BasicMap):
+class BlockDiagonal(Entries):
     """The upper triangles of the diagonal blocks of a symmetric matrix, row by row.
 
     Parameters
@@ -210,49 +209,25 @@ class BlockDiagonal(BasicMap):
     array([ 0.,  1.,  5., 10., 11., 15.])
     """
 
-    count: int
-    d: int
+    def __init__(self, count: int, d: int) -> None:
+        require_whole(count, "count")
+        require_whole(d, "d")
+        self.count, self.d = count, d
+        rows, cols = np.triu_indices(d)
+        first = d * np.arange(count)[:, None]
+        super().__init__(count * d, (first + rows).ravel(), (first + cols).ravel())
 
-    def __post_init__(self) -> None:
-        require_whole(self.count, "count")
-        require_whole(self.d, "d")
-
-    @cached_property
-    def _entries(self) -> Entries:
-        """The map of the same entries, one by one."""
-        rows, cols = np.triu_indices(self.d)
-        first = self.d * np.arange(self.count)[:, None]
-        return Entries(self.count * self.d, (first + rows).ravel(), (first + cols).ravel())
-
-    @property
-    def size(self) -> int:
-        return self._entries.size
-
-    @property
-    def norm(self) -> float:
-        return self._entries.norm
-
-    @property
-    def terms(self) -> int:
-        return self._entries.terms
+    def __repr__(self) -> str:
+        return f"BlockDiagonal({self.count}, {self.d})"
 
     @property
     def block_rows(self) -> tuple[int, Array]:
         return self.d, np.ones(self.size)
 
-    def row_norms(self) -> Array:
-        return self._entries.row_norms()
-
-    def as_matrix(self) -> Any:
-        return self._entries.as_matrix()
-
     def __call__(self, x: Point) -> Array:
         if not isinstance(x, LowRank):
-            return self._entries(x)
+            return super().__call__(x)
         U = x.U.reshape(self.count, self.d, -1)
         blocks = (U * x.weights) @ U.transpose(0, 2, 1)
         rows, cols = np.triu_indices(self.d)
         return np.asarray(blocks[:, rows, cols].ravel())
-
-    def adjoint(self, y: Array) -> Symmetric:
-        return self._entries.adjoint(y)

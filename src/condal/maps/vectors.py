@@ -16,9 +16,14 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.rounding import row_norms
-from condal.linalg.sparse import is_operator, max_column_entries, require_sound
+from condal.linalg.sparse import (
+    indices,
+    is_operator,
+    max_column_entries,
+    require_sound,
+    require_within,
+)
 from condal.maps.combined import BasicMap
-from condal.maps.triplets import indices, require_within
 from condal.runtime.arguments import finite_array, require_whole
 
 

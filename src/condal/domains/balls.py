@@ -64,9 +64,6 @@ class L2Ball(ClosedForm):
             return v.copy()
         return self.centre + self.radius * _unit(away)
 
-    def distance(self, x: Point) -> float:
-        return max(0.0, stable_norm(self._vector(x) - self.centre) - self.radius)
-
 
 class GroupL1Ball(ClosedForm):
     r"""The group-norm ball :math:`X = \{x : \sum_G \|x_G\| \le r\}`, with Euclidean norms.
@@ -116,12 +113,6 @@ class GroupL1Ball(ClosedForm):
             return v.copy()
         shares = onto_simplex(norms, self.radius) / np.where(norms > 0, norms, 1.0)
         return v * shares[self.groups]
-
-    def distance(self, x: Point) -> float:
-        """The distance to the point of X on the ray through x: an upper bound."""
-        z = self._vector(x)
-        total = float(self.norms(z).sum())
-        return stable_norm(z) * max(0.0, 1.0 - self.radius / total) if total > 0 else 0.0
 
 
 @dataclass(frozen=True)

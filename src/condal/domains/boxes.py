@@ -71,10 +71,6 @@ class Box(ClosedForm):
     def project(self, v: Array) -> Array:
         return np.clip(self._finite(v, "the vector to project"), self.low, self.high)
 
-    def distance(self, x: Point) -> float:
-        z = self._vector(x)
-        return stable_norm(z - np.clip(z, self.low, self.high))
-
 
 class LinfBall(Box):
     r"""The ball of the maximum norm, :math:`X = \{x : \max_i |x_i| \le r\}`.

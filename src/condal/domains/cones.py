@@ -66,12 +66,6 @@ class CutOrthant(_Cut):
         inside = np.maximum(v, 0.0)
         return inside if inside.sum() <= self.height else onto_simplex(v, self.height)
 
-    def distance(self, x: Point) -> float:
-        """The norm of the negative part, plus the excess of the sum of the positive part."""
-        z = self._vector(x)
-        excess = max(0.0, float(np.maximum(z, 0.0).sum()) - self.height)
-        return stable_norm(np.minimum(z, 0.0)) + excess
-
 
 class CutCone(_Cut):
     r"""The truncated second-order cone :math:`X = \{(s, u) : \|u\| \le s \le h\}`.

@@ -12,7 +12,6 @@ from condal.errors import ProblemError
 from condal.linalg.forms import ConeSlice
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Indices, Point
-from condal.linalg.rounding import stable_norm
 from condal.nonsmooth.levels import onto_l1_ball, onto_simplex
 from condal.runtime.arguments import plain_array, require_positive, require_whole
 
@@ -70,12 +69,6 @@ class Simplex(_Vertices):
     def project(self, v: Array) -> Array:
         """max(v - t, 0), with the t that makes its sum the radius."""
         return onto_simplex(self._finite(v, "the vector to project"), self.radius)
-
-    def distance(self, x: Point) -> float:
-        """The norm of the negative part, plus what the sum of the positive part misses."""
-        z = self._vector(x)
-        missing = abs(np.maximum(z, 0.0).sum() - self.radius)
-        return float(stable_norm(np.minimum(z, 0.0)) + missing)
 
 
 class Simplices(ClosedForm):
@@ -137,12 +130,6 @@ class Simplices(ClosedForm):
             x[places] = parts / parts.sum(axis=1, keepdims=True)
         return x
 
-    def distance(self, x: Point) -> float:
-        z = self._vector(x)
-        negative = np.sqrt(np.add.reduceat(np.minimum(z, 0.0) ** 2, self._begins))
-        missing = np.abs(np.add.reduceat(np.maximum(z, 0.0), self._begins) - 1.0)
-        return float(np.linalg.norm(negative + missing))
-
 
 class L1Ball(_Vertices):
     r"""The l1 ball :math:`X = \{x : \sum_i |x_i| \le r\}`.
@@ -170,7 +157,3 @@ class L1Ball(_Vertices):
         v = self._finite(v, "the vector to project")
         inside = np.abs(v).sum() <= self.radius
         return v.copy() if inside else onto_l1_ball(v, self.radius)
-
-    def distance(self, x: Point) -> float:
-        """The excess of the l1 norm: an upper bound."""
-        return max(0.0, float(np.abs(self._vector(x)).sum()) - self.radius)

@@ -13,7 +13,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal import eigen, storage
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.triangles import symmetrize_lower
+from condal.linalg.terms import GramTerm
+from condal.linalg.triangles import LowerTerm
 from laws.spaces import random_symmetric
 
 ENGINES = [
@@ -121,13 +122,13 @@ def exactly(V: Symmetric) -> list[list[Fraction]]:
     zero = np.zeros((V.n, V.n))
     layers = [part.toarray() for part in V.sparse]
     layers.append(zero if V.dense is None else V.dense)
-    layers.append(zero if V.lower is None else symmetrize_lower(V.lower))
+    layers += [term.full for term in V.terms if isinstance(term, LowerTerm)]
     layers.append(zero if V.diagonal is None else np.diag(V.diagonal))
     layers += [operator.matmat(np.eye(V.n)) for operator in V.operators]
     total = [[sum(Fraction(m[i, j]) for m in layers) for j in range(V.n)] for i in range(V.n)]
-    for a, w in V.grams:
-        rows = a.toarray() if sp.issparse(a) else a
-        for row, weight in zip(rows, w, strict=True):
+    for gram in (term for term in V.terms if isinstance(term, GramTerm)):
+        rows = gram.a.toarray() if sp.issparse(gram.a) else gram.a
+        for row, weight in zip(rows, gram.w, strict=True):
             row = [Fraction(t) for t in row]
             for i, j in product(range(V.n), repeat=2):
                 total[i][j] += Fraction(weight) * row[i] * row[j]

@@ -68,20 +68,16 @@ class Recurrence:
         self.V = V
         self.alpha: list[float] = []
         self.beta: list[float] = []
+        self.steps = 0  # the dimension of the Krylov space
         self.ended = False  # an invariant subspace was found: the Ritz values are exact
         self._keep = keep
         self._basis = np.empty((min(keep, 32), start.size))  # the rows of this process
         self._q = start
         self._before = np.zeros(0)
 
-    @property
-    def steps(self) -> int:
-        """The dimension of the Krylov space."""
-        return len(self.alpha)
-
     def grow_to(self, steps: int) -> None:
         """Take steps until there are `steps` of them or the space is invariant."""
-        for j in range(len(self.alpha), steps):
+        for j in range(self.steps, steps):
             if self.ended:
                 return
             self._step(j)
@@ -106,6 +102,7 @@ class Recurrence:
             raise FloatingPointError("a product with the gradient gave NaN or infinity")
         self.alpha.append(a)
         self.beta.append(b)
+        self.steps = j + 1
         scale = max(map(abs, self.alpha[-2:])) + (self.beta[-2] if j else 0.0)
         self.ended = b <= 1e-14 * scale or b == 0.0
         if not self.ended:

@@ -121,19 +121,9 @@ class Symmetric:
         return next((term.matrix for term in self.terms if type(term) is DenseTerm), None)
 
     @property
-    def lower(self) -> Array | None:
-        """The dense matrix, if there is one that is read on and below its diagonal blocks."""
-        return next((term.matrix for term in self.terms if isinstance(term, LowerTerm)), None)
-
-    @property
     def pairs(self) -> tuple[tuple[Array, Array], ...]:
         """The pairs of vectors."""
         return next((term.pairs for term in self.terms if isinstance(term, PairTerm)), ())
-
-    @property
-    def grams(self) -> tuple[tuple[Any, Array], ...]:
-        """The pairs of a matrix and weights."""
-        return tuple((term.a, term.w) for term in self.terms if isinstance(term, GramTerm))
 
     @property
     def operators(self) -> tuple[Any, ...]:

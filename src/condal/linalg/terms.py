@@ -100,7 +100,7 @@ class SparseTerm(Term):
     matrix: Any
 
     def add_product(self, out: Array | None, v: Array) -> Array:
-        if gathers(self.matrix, v):
+        if v.ndim == 2 and gathers(self.matrix, v):
             return onto(out, gathered_product(self.matrix, v))
         blocks = self._blocks
         return onto(out, self.matrix @ v if blocks is None else threaded_product(blocks, v))

@@ -1,4 +1,4 @@
-"""Points: low-rank matrices against their dense arrays, and what is refused as data."""
+"""Points: their arithmetic, and psd matrices scaled to a given diagonal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from condal.errors import ProblemError
-from condal.linalg.points import LowRank, dense
+from condal.linalg.points import LowRank, dense, with_diagonal
 from condal.runtime.arguments import finite_array, require_positive, require_whole
 from laws import random_lowrank
 
@@ -125,3 +125,27 @@ def test_positive_numbers_are_taken(value):
 def test_numbers_not_positive_are_refused(value):
     with pytest.raises(ProblemError, match="trace must be a positive number; got "):
         require_positive(value, "trace")
+
+
+@pytest.mark.parametrize("is_complex", [False, True])
+def test_low_rank_and_dense_are_scaled_alike(is_complex):
+    rng = np.random.default_rng(3)
+    U = rng.standard_normal((7, 3)) + 1j * is_complex * rng.standard_normal((7, 3))
+    x = LowRank(U if is_complex else U.real, rng.random(3) + 0.1)
+    d = rng.random(7)
+    full = dense(x)
+    scaled = with_diagonal(full, d)
+    np.testing.assert_allclose(np.diagonal(scaled), d, rtol=1e-14)
+    np.testing.assert_allclose(dense(with_diagonal(x, d)), scaled, atol=1e-14)
+    s = np.sqrt(d / np.diagonal(full).real)
+    np.testing.assert_allclose(scaled, s[:, None] * full * s, atol=1e-14)
+
+
+def test_zero_rows_and_zero_diagonal_entries():
+    x = LowRank(np.array([[1.0, 2.0], [0.0, 0.0], [3.0, 0.0]]), np.array([0.5, 2.0]))
+    d = np.array([4.0, 9.0, 0.0])
+    for point in (x, dense(x)):
+        scaled = dense(with_diagonal(point, d))
+        np.testing.assert_allclose(np.diagonal(scaled), d, rtol=1e-15)
+        assert np.linalg.eigvalsh(scaled)[0] >= -1e-14
+        assert not scaled[2].any()

@@ -1,4 +1,4 @@
-"""Bounds over psd matrices of known diagonal, for graphs of uneven degrees."""
+"""Reductions of a bound on an eigenvalue: no bound becomes wrong, and some become near."""
 
 from __future__ import annotations
 
@@ -11,14 +11,142 @@ import scipy.sparse as sp
 import condal
 from condal.domains.spectral import Spectrahedron
 from condal.linalg import eigenvalue_bounds as proofs
+from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.factorisations import Likely
-from condal.linalg.reductions import DiagonalScaling
+from condal.linalg.reductions import (
+    Deflated,
+    DiagonalScaling,
+    factor_bound,
+    factor_columns,
+    factor_norm,
+    has_outlier,
+    without_outlier,
+)
 from condal.linalg.symmetric import Symmetric
 from condal_lab.bench.generated import theta
 from condal_lab.experiments.stand_ins import dependency_graph
 from laws import torus
+from sparse_matrices import random_sparse
 
 N = 400
+
+
+def low_rank(seed, *, n=80, scale=1.0):
+    """Pairs and grams, dense and sparse, of 9 columns."""
+    rng = np.random.default_rng(seed)
+    grams = [
+        (rng.standard_normal((3, n)), scale * rng.standard_normal(3)),
+        (random_sparse(rng, (4, n), 0.3), rng.standard_normal(4)),
+    ]
+    return Symmetric(n, pairs=[(scale * rng.random(n), np.ones(n))], grams=grams)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_lies_below_the_smallest_eigenvalue_and_near_it(seed, scale):
+    V = low_rank(seed, scale=scale)
+    exact = np.linalg.eigvalsh(V.to_dense())
+    proof = factor_bound(V, 1e-9 * abs(exact[0]))
+    assert proof.failure == 0
+    size = np.abs(exact).max()
+    assert exact[0] - 1e-8 * size <= proof.value <= exact[0] + 1e-13 * size
+
+
+def test_a_psd_matrix_of_low_rank_has_the_smallest_eigenvalue_0():
+    rng = np.random.default_rng(0)
+    V = Symmetric(60, grams=[(rng.standard_normal((3, 60)), np.ones(3))])
+    proof = smallest_eigenvalue_bound(V, slack=1e-6, failure=1e-9, seed=0)
+    assert -1e-9 <= proof.value <= 0
+    assert proof.failure == 0
+
+
+def test_dependent_columns_do_no_harm():
+    a = np.random.default_rng(1).standard_normal((1, 50))
+    V = Symmetric(50, grams=[(np.vstack([a, a, 0 * a]), np.array([1.0, -3.0, 1.0]))])
+    exact = -2.0 * float((a @ a.T)[0, 0])
+    assert factor_bound(V, 1e-6).value == pytest.approx(exact)
+    assert factor_bound(V, 1e-6).value <= exact
+
+
+def test_the_norm_is_the_frobenius_norm_or_slightly_more():
+    V = low_rank(2)
+    exact = np.linalg.norm(V.to_dense())
+    assert exact * (1 - 1e-14) <= factor_norm(V) <= exact * (1 + 1e-9)
+
+
+def test_other_terms_and_many_columns_are_left_to_other_proofs():
+    few = np.ones((1, 8))
+    assert factor_columns(Symmetric(8, grams=[(few, np.ones(1))])) == 1
+    assert factor_columns(Symmetric(8, diagonal=np.ones(8), grams=[(few, np.ones(1))])) is None
+    assert factor_columns(Symmetric(8, grams=[(np.ones((4, 8)), np.ones(4))])) is None
+
+
+def operator(n, k, weight, seed=0):
+    """A random S plus k large terms, and their vectors."""
+    rng = np.random.default_rng(seed)
+    S = rng.standard_normal((n, n))
+    S = 0.5 * (S + S.T)
+    vectors = rng.standard_normal((k, n))
+    return Symmetric(n, dense=S, grams=[(vectors, np.full(k, weight))]), S, vectors
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("weight", [1e3, 1e6, 1e12])
+def test_the_operator_is_at_least_the_deflated_one_less_the_loss(k, weight):
+    V, S, vectors = operator(40, k, weight)
+    deflated = Deflated.of(V, np.inf)
+    assert deflated is not None
+    Q = np.linalg.qr(vectors.T)[0]
+    P = np.eye(40) - Q @ Q.T
+    beside = deflated.V.to_dense()
+    assert np.allclose(P @ beside @ P, P @ S @ P, atol=1e-12)
+    slack = V.to_dense() - beside + deflated.loss * np.eye(40)
+    assert np.linalg.eigvalsh(slack)[0] >= -1e-15 * weight * 40 * k
+    assert deflated.loss <= 1e-11 + 20 * np.linalg.norm(S) ** 2 / weight
+
+
+def test_a_larger_weight_loses_less_and_none_is_lost_to_rounding():
+    losses = [Deflated.of(operator(40, 1, weight)[0], np.inf).loss for weight in (1e4, 1e8, 1e12)]
+    assert losses[1] <= 2e-4 * losses[0]
+    assert losses[2] <= 1e-9
+
+
+@pytest.mark.parametrize("n", [60, 1500])
+def test_bounds_beside_a_huge_term_are_as_good_as_without_it(n):
+    """A factorisation, and Lanczos steps, with the term lose by its size."""
+    rng = np.random.default_rng(1)
+    d = np.sort(rng.random(n)) - 0.3
+    ones = np.ones((1, n))
+    V = Symmetric(n, diagonal=d, grams=[(ones, np.array([1e9]))])
+    proof = smallest_eigenvalue_bound(V, slack=1e-6, failure=1e-6, seed=0)
+    P = np.eye(n) - 1 / n
+    least = np.linalg.eigvalsh(P @ np.diag(d) @ P)[0]
+    assert least - 3e-6 <= proof.value <= least + 1e-12
+
+
+def test_what_is_not_an_outlier_is_left_alone():
+    V, S, vectors = operator(40, 1, 1e6)
+    assert Deflated.of(Symmetric(40, dense=S), np.inf) is None
+    assert Deflated.of(Symmetric(40, dense=S, grams=[(vectors, -np.ones(1))]), np.inf) is None
+    assert Deflated.of(Symmetric(40, dense=S, grams=[(vectors, np.full(1, 1e-3))]), np.inf) is None
+    assert Deflated.of(Symmetric(40, dense=S, grams=[(np.eye(40), np.ones(40))]), np.inf) is None
+    assert Deflated.of(V, 1e-12) is None
+
+
+@pytest.mark.parametrize("weight", [1e4, 1e6, 1e10])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_dense_matrix_without_its_outlier(weight, seed):
+    rng = np.random.default_rng(seed)
+    S = rng.standard_normal((30, 30))
+    S = 0.5 * (S + S.T)
+    full = S + weight * np.ones((30, 30))
+    assert has_outlier(np.linalg.eigvalsh(full))
+    assert not has_outlier(np.linalg.eigvalsh(S))
+    W, loss = without_outlier(full)
+    slack = full - W + loss * np.eye(30)
+    assert np.linalg.eigvalsh(slack)[0] >= -1e-14 * weight
+    assert np.linalg.norm(W, 2) <= 2 * np.linalg.norm(S, 2)
+    assert loss <= 1e-14 * weight * 30 + np.linalg.norm(S) ** 2 / weight
 
 
 def slack(seed=0, n=N):

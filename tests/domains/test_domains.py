@@ -34,13 +34,15 @@ from condal.linalg.symmetric import Symmetric
 from condal.types import Domain, projects
 from laws import (
     DOMAINS,
+    DomainCase,
+    Matrices,
     combination,
     is_below_spectrum,
     length,
     random_lowrank,
     random_symmetric,
-    spectral_case,
 )
+from truth.regions import Spectral
 
 cases = pytest.mark.parametrize("case", DOMAINS, ids=[case.name for case in DOMAINS])
 
@@ -277,7 +279,7 @@ def test_ties_between_vertices(X, v):
 @pytest.mark.parametrize("n", [1, 2, 3, 50])
 @pytest.mark.parametrize("smallest", [-2.0, 0.0, 2.0])
 def test_the_trace_is_used_only_where_it_pays(smallest, n, at_most, engine):
-    case = spectral_case(n, 3.0, at_most, engine)
+    case = DomainCase(Spectral(n, 3.0, at_most, engine=engine))
     V = Symmetric(n, diagonal=smallest + np.arange(n, dtype=float))
     s = case.X.lmo(V)
     used = 0.0 if at_most and smallest >= 0 else 3.0
@@ -301,7 +303,7 @@ def test_ties_between_eigenvectors(n):
 def test_spectral_bounds_are_proved_in_rational_arithmetic(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 6))
-    V = spectral_case(n, 1.0).space.gradient(rng).scaled(10.0 ** rng.integers(-12, 13))
+    V = Matrices(n).gradient(rng).scaled(10.0 ** rng.integers(-12, 13))
     proof = Spectrahedron(n).bound(V, slack=0.0, failure=1e-6, seed=0)
     assert is_below_spectrum(proof.value, V)
 

@@ -35,7 +35,7 @@ from condal.linalg.gradients import dot
 from condal.linalg.symmetric import Symmetric
 from condal.storage import Dense, Factored, require_fit
 from laws import DOMAINS, Vectors
-from laws.flat import grid_edges
+from laws.domains import grid_edges
 
 FLAT = [case for case in DOMAINS if isinstance(case.space, Vectors)]
 ROUND = [case for case in FLAT if hasattr(case.X, "project")]

@@ -1,7 +1,6 @@
 """The instances that the laws are tried on: a new class is tested by being listed."""
 
-from laws.domain_case import DomainCase
-from laws.domains import DOMAINS, l1_case, product_case, simplex_case, spectral_case
+from laws.domains import DOMAINS, DomainCase
 from laws.factors import derivatives_obey_their_law
 from laws.functions import FUNCTIONS
 from laws.maps import MAPS, MapCase
@@ -63,19 +62,15 @@ __all__ = [
     "derivatives_obey_their_law",
     "exactly",
     "is_below_spectrum",
-    "l1_case",
     "length",
     "long_set",
     "matrix_of",
     "pieces_obey_their_law",
-    "product_case",
     "public_classes",
     "random_graph",
     "random_hermitian",
     "random_lowrank",
     "random_symmetric",
-    "simplex_case",
-    "spectral_case",
     "spectrum",
     "torus",
 ]

@@ -1,155 +1,204 @@
-"""The domains X that the laws are tried on."""
+"""The domains X that the laws are tried on, each known by other means, too: its `Region`."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+import truth.spaces
 from condal import eigen
-from condal.domains import Hermitian, L1Ball, NuclearBall, Product, Simplex, Spectrahedron
-from condal.linalg.lifting import real_point, square_point
-from condal.linalg.points import LowRank, dense
-from condal.linalg.symmetric import Symmetric
-from laws.domain_case import DomainCase
-from laws.flat import FLAT
-from laws.spaces import Hermitians, Matrices, Rectangles, Tuples, Vectors, random_lowrank
+from condal.domains import FlowPolytope, Polytope
+from condal.linalg.points import LowRank
+from laws import spaces
+from truth import flats, polyhedra
+from truth.polyhedra import Corners
+from truth.regions import Joined, Nuclear, Region, Spectral
+
+TRIES = 5  # directions in which vertices are sought,
+STEPS = 5  # and steps from there to vertices that are farther apart, or from 0
 
 
-def simplex_case(n: int, radius: float) -> DomainCase:
-    def members(rng: np.random.Generator) -> list[Any]:
-        return [*(radius * np.eye(n)), *(radius * rng.dirichlet(np.ones(n), size=4))]
+@dataclass(frozen=True)
+class DomainCase:
+    """The domain of a region; `attained` says whether its max_norm and diameter are attained."""
 
-    return DomainCase(
-        f"Simplex({n}, {radius:g})",
-        Simplex(n, radius),
-        Vectors(n),
-        members,
-        lambda v: radius * float(np.min(v)),
-    )
+    region: Region
+    attained: bool = True
+
+    @cached_property
+    def X(self) -> Any:
+        return self.region.made(1.0)
+
+    @property
+    def name(self) -> str:
+        return repr(self.X)
+
+    @property
+    def space(self) -> Any:
+        return _space(self.region.space)
+
+    def minimum(self, v: Any) -> float:
+        """Return min over X of <v, .>."""
+        return self.region.least(self.region.space.row(v))
+
+    def members(self, rng: np.random.Generator) -> list[Any]:
+        """Return points of X, among them some as far apart as can be."""
+        region = self.region
+        corners = list(getattr(region, "vertices", ()))
+        for v in region.space.rows(rng, TRIES, False):
+            x, y = region.vertex(v), region.vertex(-v)
+            for _ in range(STEPS):
+                x, y = region.vertex(y - x), region.vertex(x - y)
+            z = x
+            for _ in range(STEPS):
+                z = region.vertex(-z)
+            corners += [x, y, z]
+        shares = rng.dirichlet(np.full(len(corners), 0.3), size=3)
+        inside = [*(shares @ np.array(corners)), np.mean(corners, axis=0)]
+        points = [region.space.point(z) for z in [*corners, *inside]]
+        return [*points, *map(_in_other_form, points[-4:]), *region.others()]
 
 
-def l1_case(n: int, radius: float) -> DomainCase:
-    def members(rng: np.random.Generator) -> list[Any]:
-        inside = rng.dirichlet(np.ones(n), size=4) * rng.choice([-1, 1], size=(4, n))
-        corners = radius * np.eye(n)
-        return [*corners, *-corners, *(radius * rng.random((4, 1)) * inside), np.zeros(n)]
-
-    return DomainCase(
-        f"L1Ball({n}, {radius:g})",
-        L1Ball(n, radius),
-        Vectors(n),
-        members,
-        lambda v: -radius * float(np.max(np.abs(v))),
-    )
+def _space(flat: Any) -> Any:
+    """Return the space of the points and gradients of condal's domain."""
+    if isinstance(flat, truth.spaces.Tuples):
+        return spaces.Tuples(tuple(map(_space, flat.parts)))
+    if isinstance(flat, truth.spaces.Rectangles):
+        return spaces.Rectangles(flat.m, flat.n)
+    names = {"Vectors": "Vectors", "Symmetric": "Matrices", "Hermitian": "Hermitians"}
+    return getattr(spaces, names[type(flat).__name__])(flat.n)
 
 
-def spectral_case(
-    n: int, trace: float, at_most: bool = False, engine: Any = None, exact: bool = True
+def _in_other_form(x: Any) -> Any:
+    """Return x with arrays as factors and factors as arrays."""
+    if isinstance(x, tuple):
+        return tuple(map(_in_other_form, x))
+    if isinstance(x, LowRank) or x.ndim == 1:
+        return np.asarray(x)
+    values, vectors = np.linalg.eigh(x)
+    return LowRank(vectors, np.maximum(values, 0.0))
+
+
+def _flow(
+    edges: list[tuple[int, int]], source: int, sink: int, attained: bool = True
 ) -> DomainCase:
-    def members(rng: np.random.Generator) -> list[Any]:
-        found: list[Any] = [trace * np.outer(e, e) for e in np.eye(n)]
-        for rank in (1, 2, n):
-            x = random_lowrank(n, rank, rng)
-            found.append(LowRank(x.U, x.weights * (trace / x.trace)))
-        u = np.linalg.qr(rng.standard_normal((n, n)))[0]
-        found += [LowRank(u[:, [i]], np.array([trace])) for i in (0, n - 1)]
-        if at_most:
-            found += [np.zeros((n, n)), LowRank(u[:, [0]], np.zeros(1)), 0.3 * dense(found[0])]
-        return found
+    paths: list[Any] = []
 
-    def minimum(v: Symmetric) -> float:
-        smallest = float(np.linalg.eigvalsh(v.to_dense())[0])
-        return trace * (min(smallest, 0.0) if at_most else smallest)
+    def follow(vertex: int, used: list[int]) -> None:
+        if vertex == sink:
+            paths.append(np.isin(np.arange(len(edges)), used).astype(float))
+        for i, (tail, head) in enumerate(edges):
+            if tail == vertex:
+                follow(head, [*used, i])
 
-    X = (
-        Spectrahedron(n, trace, at_most)
-        if engine is None
-        else Spectrahedron(n, trace, at_most, engine)
-    )
-    name = f"Spectrahedron({n}, {trace:g}{', at_most' * at_most}{f', {engine}' if engine else ''})"
-    return DomainCase(name, X, Matrices(n), members, minimum, exact)
-
-
-def hermitian_case(n: int, trace: float, at_most: bool = False) -> DomainCase:
-    def members(rng: np.random.Generator) -> list[Any]:
-        u = np.linalg.qr(rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n)))[0]
-        found = [LowRank(u[:, [i]], np.array([trace])) for i in (0, n - 1)]
-        found.append(LowRank(u, trace * rng.dirichlet(np.ones(n))))
-        real = [real_point(x, n) for x in [*found, np.asarray(found[-1])]]
-        flat = trace / (2 * n) * np.eye(2 * n)  # i u is another real vector, with the same u u*
-        corners = [trace * np.outer(e, e) for e in np.eye(2 * n)]
-        return [*real, flat, *corners, *([np.zeros((2 * n, 2 * n))] if at_most else [])]
-
-    def minimum(v: Symmetric) -> float:
-        smallest = float(np.linalg.eigvalsh(hermitian_of(v))[0])
-        return trace * (min(smallest, 0.0) if at_most else smallest)
-
-    name = f"Hermitian({n}, {trace:g}{', at_most' * at_most})"
-    return DomainCase(name, Hermitian(n, trace, at_most), Hermitians(n), members, minimum)
-
-
-def hermitian_of(v: Symmetric) -> np.ndarray:
-    """The complex matrix whose real form v is."""
-    full = v.to_dense()
-    return full[::2, ::2] + 1j * full[1::2, ::2]
-
-
-def nuclear_case(m: int, n: int, radius: float) -> DomainCase:
-    def members(rng: np.random.Generator) -> list[Any]:
-        U = np.linalg.qr(rng.standard_normal((m, min(m, n))))[0]
-        V = np.linalg.qr(rng.standard_normal((n, min(m, n))))[0]
-        found = [radius * np.outer(U[:, i], V[:, i]) for i in (0, -1)]
-        found += [-found[0], 0.3 * found[-1], np.zeros((m, n))]
-        found.append((U * (radius * rng.dirichlet(np.ones(U.shape[1])))) @ V.T)
-        return [square_point(x, m, n) for x in found]
-
-    def minimum(v: Symmetric) -> float:
-        C = 2 * v.to_dense()[:m, m:]
-        return -radius * float(np.linalg.svd(C, compute_uv=False)[0])
-
-    name = f"NuclearBall({m}, {n}, {radius:g})"
-    return DomainCase(name, NuclearBall(m, n, radius), Rectangles(m, n), members, minimum)
-
-
-def product_case(*cases: DomainCase) -> DomainCase:
-    def members(rng: np.random.Generator) -> list[Any]:
-        choices = [case.members(rng) for case in cases]
-        return [tuple(c[i % len(c)] for c in choices) for i in range(max(map(len, choices)))]
-
+    follow(source, [])
+    tails, heads = zip(*edges, strict=True)
     return DomainCase(
-        "Product of " + ", ".join(case.name for case in cases),
-        Product(*(case.X for case in cases)),
-        Tuples(tuple(case.space for case in cases)),
-        members,
-        lambda v: sum(case.minimum(w) for case, w in zip(cases, v, strict=True)),
-        all(case.exact for case in cases),
+        Corners(FlowPolytope(tails, heads, source=source, sink=sink), paths), attained
     )
 
 
-DOMAINS = [
-    *FLAT,
-    simplex_case(1, 2.0),
-    simplex_case(2, 1.0),
-    simplex_case(6, 0.5),
-    l1_case(1, 2.0),
-    l1_case(5, 3.0),
-    spectral_case(1, 2.0),
-    spectral_case(1, 2.0, at_most=True),
-    spectral_case(2, 1.0),
-    spectral_case(2, 3.0, at_most=True),
-    spectral_case(7, 5.0),
-    spectral_case(7, 0.1, at_most=True),
-    spectral_case(60, 60.0, engine=eigen.Lanczos()),
-    spectral_case(60, 2.0, engine=eigen.Arpack()),
-    spectral_case(60, 1.0, at_most=True),
-    hermitian_case(1, 2.0),
-    hermitian_case(3, 2.0),
-    hermitian_case(3, 0.5, at_most=True),
-    hermitian_case(40, 40.0),
-    nuclear_case(1, 1, 2.0),
-    nuclear_case(4, 3, 0.5),
-    nuclear_case(2, 6, 3.0),
-    nuclear_case(50, 30, 1.0),
-    product_case(simplex_case(3, 1.0), spectral_case(4, 2.0)),
-    product_case(hermitian_case(2, 1.0), nuclear_case(2, 3, 1.0), spectral_case(3, 2.0)),
-    product_case(l1_case(2, 1.0), product_case(simplex_case(2, 1.0), l1_case(1, 1.0))),
+def grid_edges(rows: int, columns: int) -> list[tuple[int, int]]:
+    """The edges to the right and down."""
+    number = np.arange(rows * columns).reshape(rows, columns)
+    right = zip(number[:, :-1].ravel(), number[:, 1:].ravel(), strict=True)
+    down = zip(number[:-1].ravel(), number[1:].ravel(), strict=True)
+    return [(int(a), int(b)) for a, b in [*right, *down]]
+
+
+def _polytopes() -> Iterator[DomainCase]:
+    eye = np.eye(3)
+    yield DomainCase(Corners(Polytope(low=[2.0], high=[2.0]), [[2.0]]))
+    box = Polytope(low=-1.0, high=[1.0, 3.0])
+    yield DomainCase(Corners(box, list(product([-1, 1], [-1, 3]))))
+    simplex = Polytope(E=np.ones((1, 3)), e=[2.0], low=0.0)
+    yield DomainCase(Corners(simplex, 2 * eye), attained=False)
+    corner = Polytope(sp.csr_array(np.ones((1, 3))), [1.0], low=0.0, high=1.0)
+    yield DomainCase(Corners(corner, [np.zeros(3), *eye]), attained=False)
+    signs = np.array(list(product([-1.0, 1.0], repeat=3)))
+    octahedron = Polytope(signs, np.full(8, 0.5))
+    yield DomainCase(Corners(octahedron, [*(0.5 * eye), *(-0.5 * eye)]), attained=False)
+    wedge = Polytope([[1.0, 1.0], [-1.0, 2.0]], [4.0, 2.0], high=[np.inf, np.inf], low=[0.0, -1.0])
+    yield DomainCase(Corners(wedge, [[0, -1], [5, -1], [2, 2], [0, 1]]), attained=False)
+
+
+def _flows() -> Iterator[DomainCase]:
+    yield _flow([(0, 1)], 0, 1)
+    yield _flow([(2, 0), (0, 1), (1, 3)], 2, 3)  # one path
+    yield _flow([(0, 1), (0, 2), (1, 3), (2, 3)], 0, 3)
+    yield _flow([(0, 1), (1, 2), (1, 2), (2, 3)], 0, 3)  # edges side by side
+    loose = [(4, 0), (0, 1), (0, 2), (1, 3), (2, 3), (2, 5), (0, 3)]
+    yield _flow(loose, 0, 3)  # edges that lead nowhere
+    yield _flow(grid_edges(3, 3), 0, 8)
+    short = [(0, 1), (1, 2), (1, 2), (2, 3), (3, 4), (0, 4)]
+    yield _flow(short, 0, 4, attained=False)
+
+
+def _hull(*vertices: list[float]) -> Region:
+    return polyhedra.Hull(np.array(vertices, dtype=float))
+
+
+HERMITIAN_2 = Spectral(2, 1.0, False, hermitian=True)
+REGIONS = [
+    flats.L2Ball(1, 2.0, np.zeros(1)),
+    flats.L2Ball(4, 0.5, np.zeros(4)),
+    flats.L2Ball(3, 2.0, np.array([1.0, -4.0, 0.5])),
+    flats.Box(np.array([-1.0, 0.0, 2.0]), np.array([1.0, 0.0, 5.0])),
+    flats.Box(np.array([-3.0]), np.array([-1.0])),
+    flats.Box(np.array([-2.0]), np.array([2.0]), ball=True),
+    flats.Box(np.full(3, -0.5), np.full(3, 0.5), ball=True),
+    flats.Groups(np.array([0, 1, 0, 2, 1]), 2.0),
+    flats.Groups(np.array([5, 5, 5]), 0.5),
+    flats.Groups(np.array([0]), 1.0),
+    flats.KSparse(1, 1, 3.0),
+    flats.KSparse(5, 2, 0.5),
+    flats.KSparse(4, 4, 2.0),
+    flats.Simplex(1, 2.0, cut=True),
+    flats.Simplex(4, 0.5, cut=True),
+    flats.Cone(1, 2.0),
+    flats.Cone(2, 0.5),
+    flats.Cone(4, 3.0),
+    flats.Simplices([1]),
+    flats.Simplices([2, 1, 3]),
+    flats.Simplex(1, 2.0),
+    flats.Simplex(2, 1.0),
+    flats.Simplex(6, 0.5),
+    flats.L1Ball(1, 2.0),
+    flats.L1Ball(5, 3.0),
+    polyhedra.Birkhoff(1),
+    polyhedra.Birkhoff(2),
+    polyhedra.Birkhoff(4),
+    polyhedra.Permutahedron(np.array([3.0])),
+    polyhedra.Permutahedron(np.array([2.0, 2.0, 2.0])),
+    polyhedra.Permutahedron(np.array([1.0, -1.0, 4.0, 4.0, 0.0])),
+    _hull([1.0, -2.0, 0.5]),
+    _hull([1.0, 2.0], [3.0, -1.0]),
+    _hull(
+        [0, 0, 1], [0, 0, 1], [4, 0, 1], [0, 3, 1], [1, 1, 1], [1, 1, 3]
+    ),  # one twice, one inside
+    Spectral(1, 2.0, False),
+    Spectral(1, 2.0, True),
+    Spectral(2, 1.0, False),
+    Spectral(2, 3.0, True),
+    Spectral(7, 5.0, False),
+    Spectral(7, 0.1, True),
+    Spectral(60, 60.0, False, engine=eigen.Lanczos()),
+    Spectral(60, 2.0, False, engine=eigen.Arpack()),
+    Spectral(60, 1.0, True),
+    Spectral(1, 2.0, False, hermitian=True),
+    Spectral(3, 2.0, False, hermitian=True),
+    Spectral(3, 0.5, True, hermitian=True),
+    Spectral(40, 40.0, False, hermitian=True),
+    Nuclear(1, 1, 2.0),
+    Nuclear(4, 3, 0.5),
+    Nuclear(2, 6, 3.0),
+    Nuclear(50, 30, 1.0),
+    Joined(flats.Simplex(3, 1.0), Spectral(4, 2.0, False)),
+    Joined(HERMITIAN_2, Nuclear(2, 3, 1.0), Spectral(3, 2.0, False)),
+    Joined(flats.L1Ball(2, 1.0), Joined(flats.Simplex(2, 1.0), flats.L1Ball(1, 1.0))),
 ]
+DOMAINS = [*map(DomainCase, REGIONS), *_polytopes(), *_flows()]

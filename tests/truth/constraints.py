@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 import condal
+from condal.linalg.triangles import svec_indices
+from cvxpy_later import cp
 
 BARELY = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
@@ -126,7 +127,7 @@ class Psd(Kept):
 
     def __post_init__(self) -> None:
         self.size = self.k * (self.k + 1) // 2
-        i, j = np.tril_indices(self.k)
+        i, j, _ = svec_indices(self.k)
         self.basis = np.zeros((self.k**2, self.size))  # x.ravel() = basis @ z
         root = np.where(i == j, 1.0, np.sqrt(0.5))
         self.basis[i * self.k + j, np.arange(self.size)] = root

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from condal import eigen
+from laws.domains import DOMAINS
 from truth import flats, polyhedra
 from truth.applications import MATRICES
 from truth.case import Case
 from truth.discrete import DISCRETE
-from truth.listed import listed_regions
 from truth.models import MODELS
 from truth.regions import Joined, Nuclear, Region, Spectral
 from truth.templates import random_case
@@ -98,6 +98,22 @@ REGIONS: dict[str, Callable[..., Region]] = {
     ),
     "product": _joined,
 }
+
+
+def listed_regions(regions: dict[str, Callable[..., Region]]) -> dict[str, Callable[..., Region]]:
+    """The regions of the laws, by the name of their class, where no other makes such a domain."""
+    made = {type(region(np.random.default_rng(0)).made(1.0)) for region in regions.values()}
+    found: dict[str, list[Region]] = {}
+    for case in DOMAINS:
+        if type(case.X) not in made:
+            found.setdefault(type(case.X).__name__, []).append(case.region)
+    return {name: _one_of(listed) for name, listed in found.items()}
+
+
+def _one_of(regions: list[Region]) -> Callable[..., Region]:
+    return lambda rng: regions[int(rng.integers(len(regions)))]
+
+
 REGIONS |= listed_regions(REGIONS)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 import condal
+from cvxpy_later import cp
 from truth.regions import Flat
 
 

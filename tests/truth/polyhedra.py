@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 from scipy.optimize import linear_sum_assignment, linprog
 
 import condal
+from cvxpy_later import cp
 from truth.regions import Flat
 
 
@@ -162,6 +162,19 @@ class Hull(Flat):
     def _rules(self, x: Any) -> list[Any]:
         w = cp.Variable(len(self.vertices), nonneg=True)
         return [cp.sum(w) == 1, x == self.vertices.T @ w]
+
+
+class Corners(Hull):
+    """A given domain, known by its vertices."""
+
+    scales = False
+
+    def __init__(self, X: Any, vertices: Any) -> None:
+        super().__init__(np.asarray(vertices, dtype=float))
+        self.X = X
+
+    def made(self, s: float) -> Any:
+        return self.X
 
 
 def random_flow(rng) -> Flow:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 import condal
+from cvxpy_later import cp
 from truth.spaces import Hermitian, Rectangles, Symmetric, Tuples, Vectors
 
 
@@ -60,6 +60,10 @@ class Region:
         v = self.space.rows(rng, 1, True)[0]
         return v, self.vertex(v)
 
+    def others(self) -> list[Any]:
+        """Return points of `made(1.0)` that `space.point` does not return."""
+        return []
+
     def __repr__(self) -> str:
         return repr(self.made(1.0))
 
@@ -86,6 +90,9 @@ class Spectral(Region):
         kind = condal.Hermitian if self.hermitian else condal.Spectrahedron
         more = {} if self.engine is None else {"engine": self.engine}
         return kind(self.n, trace=s * self.trace, at_most=self.at_most, **more)
+
+    def others(self) -> list[Any]:
+        return [self.trace * np.outer(e, e) for e in np.eye(2 * self.n)] if self.hermitian else []
 
     def _square(self, z: np.ndarray) -> np.ndarray:
         return self.space.square(z) if self.hermitian else z.reshape(self.n, self.n)

@@ -1,14 +1,19 @@
-"""Spaces of points as real vectors: x is flat, a map is a matrix, the inner product a dot."""
+"""Spaces of points as real vectors: x is flat, a map is a matrix, the inner product a dot.
+
+`point` is the point of condal's domain that a flat x stands for, and `row` the flat form of a
+gradient.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 import condal
+from condal.linalg.lifting import real_point, square_point
+from cvxpy_later import cp
 
 
 def numbers(rng, shape, whole: bool) -> np.ndarray:
@@ -26,6 +31,12 @@ class Vectors:
 
     def flat(self, x: Any) -> np.ndarray:
         return np.asarray(x, dtype=float)
+
+    def point(self, z: np.ndarray) -> Any:
+        return z.copy()
+
+    def row(self, v: Any) -> np.ndarray:
+        return np.asarray(v)
 
     def rows(self, rng, count: int, whole: bool) -> np.ndarray:
         """Return random linear functions, one per row."""
@@ -52,6 +63,12 @@ class Symmetric:
     @property
     def dimension(self) -> int:
         return self.n**2
+
+    def point(self, z: np.ndarray) -> Any:
+        return z.reshape(self.n, self.n)
+
+    def row(self, v: Any) -> np.ndarray:
+        return v.to_dense().ravel()
 
     def flat(self, x: Any) -> np.ndarray:
         full = np.asarray(x, dtype=float).reshape(self.n, self.n)
@@ -81,6 +98,14 @@ class Hermitian:
     @property
     def dimension(self) -> int:
         return 2 * self.n**2
+
+    def point(self, z: np.ndarray) -> Any:
+        values, vectors = np.linalg.eigh(self.square(z))
+        return real_point(condal.LowRank(vectors, np.maximum(values, 0.0)), self.n)
+
+    def row(self, v: Any) -> np.ndarray:
+        full = v.to_dense()
+        return self.flat(full[::2, ::2] + 1j * full[1::2, ::2])
 
     def flat(self, x: Any) -> np.ndarray:
         full = np.asarray(x).reshape(self.n, self.n)
@@ -121,6 +146,12 @@ class Rectangles:
     def dimension(self) -> int:
         return self.m * self.n
 
+    def point(self, z: np.ndarray) -> Any:
+        return square_point(z.reshape(self.m, self.n), self.m, self.n)
+
+    def row(self, v: Any) -> np.ndarray:
+        return 2 * v.to_dense()[: self.m, self.m :].ravel()
+
     def flat(self, x: Any) -> np.ndarray:
         return np.asarray(x, dtype=float).ravel()
 
@@ -150,6 +181,12 @@ class Tuples:
         """Split a flat vector, or the columns of a matrix, into parts."""
         ends = np.cumsum([part.dimension for part in self.parts])[:-1]
         return np.split(row, ends, axis=-1)
+
+    def point(self, z: np.ndarray) -> Any:
+        return tuple(part.point(p) for part, p in zip(self.parts, self.cut(z), strict=True))
+
+    def row(self, v: Any) -> np.ndarray:
+        return np.concatenate([part.row(w) for part, w in zip(self.parts, v, strict=True)])
 
     def flat(self, x: Any) -> np.ndarray:
         return np.concatenate([part.flat(p) for part, p in zip(self.parts, x, strict=True)])

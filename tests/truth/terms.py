@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import cvxpy as cp
 import numpy as np
 
 import condal
+from cvxpy_later import cp
 from truth.constraints import Psd
 
 

@@ -12,8 +12,7 @@ cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the rivals come by C
 import condal
 from condal import domains, nonsmooth, problems, sets, smooth
 from condal.problem import problem_of
-from truth.families import FAMILIES, REGIONS
-from truth.listed import listed_regions
+from truth.families import FAMILIES, REGIONS, listed_regions
 from truth.templates import random_case
 from truth.trial import ATTEMPTS, attempt, of_case
 
@@ -21,7 +20,7 @@ EACH = 8  # problems per family
 SECONDS = 1.0
 MADE_BY_OTHERS = {"total_variation"}  # functions that return one of the other classes
 WHERE = {  # what to do for a class that no family has
-    domains: "give its case in tests/laws `rules`; of matrices, a Region in tests/truth/regions.py",
+    domains: "list its Region in tests/laws/domains.py",
     sets: "add a Kept to tests/truth/constraints.py, and let `holding` choose it",
     nonsmooth: "add a Term to tests/truth/terms.py, and let `random_term` choose it",
     smooth: "add a Cost to tests/truth/costs.py, and let `random_smooth` choose it",

@@ -31,7 +31,7 @@ from condal.errors import PieceError, ProblemError
 from condal.maps import LeftProduct, Stack
 from laws import random_hermitian, random_symmetric
 from laws.maps import MAPS
-from laws.spaces import Hermitians, Rectangles
+from spaces import Hermitians, Rectangles
 
 rng = np.random.default_rng(11)
 C = rng.standard_normal((3, 4))

@@ -7,7 +7,19 @@ from laws.maps import MAPS, MapCase
 from laws.proximable import INF, LAWS, ProximableCase, pieces_obey_their_law
 from laws.sets import SETS, long_set
 from laws.smooth import SMOOTH, SmoothCase
-from laws.spaces import (
+from laws.spectra import (
+    ENGINES,
+    SPECTRA,
+    STORAGES,
+    Counted,
+    Spectrum,
+    exactly,
+    is_below_spectrum,
+    random_graph,
+    spectrum,
+    torus,
+)
+from spaces import (
     Hermitians,
     Matrices,
     Rectangles,
@@ -21,18 +33,6 @@ from laws.spaces import (
     random_hermitian,
     random_lowrank,
     random_symmetric,
-)
-from laws.spectra import (
-    ENGINES,
-    SPECTRA,
-    STORAGES,
-    Counted,
-    Spectrum,
-    exactly,
-    is_below_spectrum,
-    random_graph,
-    spectrum,
-    torus,
 )
 
 __all__ = [

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-import truth.spaces
 from condal import eigen
 from condal.domains import FlowPolytope, Polytope
 from condal.linalg.points import LowRank
-from laws import spaces
 from truth import flats, polyhedra
 from truth.polyhedra import Corners
 from truth.regions import Joined, Nuclear, Region, Spectral
@@ -39,7 +37,7 @@ class DomainCase:
 
     @property
     def space(self) -> Any:
-        return _space(self.region.space)
+        return self.region.space
 
     def minimum(self, v: Any) -> float:
         """Return min over X of <v, .>."""
@@ -61,16 +59,6 @@ class DomainCase:
         inside = [*(shares @ np.array(corners)), np.mean(corners, axis=0)]
         points = [region.space.point(z) for z in [*corners, *inside]]
         return [*points, *map(_in_other_form, points[-4:]), *region.others()]
-
-
-def _space(flat: Any) -> Any:
-    """Return the space of the points and gradients of condal's domain."""
-    if isinstance(flat, truth.spaces.Tuples):
-        return spaces.Tuples(tuple(map(_space, flat.parts)))
-    if isinstance(flat, truth.spaces.Rectangles):
-        return spaces.Rectangles(flat.m, flat.n)
-    names = {"Vectors": "Vectors", "Symmetric": "Matrices", "Hermitian": "Hermitians"}
-    return getattr(spaces, names[type(flat).__name__])(flat.n)
 
 
 def _in_other_form(x: Any) -> Any:

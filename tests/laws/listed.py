@@ -12,10 +12,10 @@ from laws.functions import FUNCTIONS
 from laws.maps import MAPS
 from laws.sets import SETS
 from laws.smooth import SMOOTH
-from laws.spaces import public_classes
 from laws.spectra import ENGINES, STORAGES
 from method_cases import CASES
 from readers import FORMATS
+from spaces import public_classes
 
 # The oracle of SketchyCGAL keeps no tolerance, so its estimates obey no law: it has tests of its
 # own in tests/methods/test_methods.py. DualRecovery needs a dual.

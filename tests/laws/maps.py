@@ -33,7 +33,7 @@ from condal.maps import (
 )
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import MAX_EXACT_NORM_ROWS
-from laws.spaces import (
+from spaces import (
     Hermitians,
     Matrices,
     Rectangles,

@@ -26,7 +26,7 @@ from condal.smooth import (
     Poisson,
     Quadratic,
 )
-from laws.spaces import (
+from spaces import (
     Hermitians,
     Matrices,
     Rectangles,

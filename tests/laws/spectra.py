@@ -15,7 +15,7 @@ from condal import eigen, storage
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import GramTerm
 from condal.linalg.triangles import LowerTerm
-from laws.spaces import random_symmetric
+from spaces import random_symmetric
 
 ENGINES = [
     eigen.Dense(),

@@ -4,7 +4,7 @@ import pytest
 
 from condal import domains, nonsmooth
 from laws.listed import FUNCTIONS_LISTED, INSTANCES, missing_functions, missing_instances
-from laws.spaces import public_classes
+from spaces import public_classes
 
 
 @pytest.mark.parametrize("module", INSTANCES, ids=lambda module: module.__name__)

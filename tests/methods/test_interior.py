@@ -24,7 +24,7 @@ from condal.smooth import Linear
 from condal.storage import Factor
 from known import PLANTED, Hidden, planted_sdp
 from laws.domains import DOMAINS
-from laws.spaces import Rectangles
+from spaces import Rectangles
 
 SOLVED, INFEASIBLE = condal.Status.SOLVED, condal.Status.INFEASIBLE
 SECTIONED = [case for case in DOMAINS if sections(case.X) is not None]

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
+from spaces import Hermitians, Matrices, Vectors
 from truth.images import Image, random_image, spread, structured
-from truth.spaces import Hermitian, Symmetric, Vectors
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def random_linear(space: Any, rng, whole: bool) -> Cost:
         return linear(space, 1e-9 * row, "Linear, tiny")
     if trouble == 3:
         return _moved(space, row, float(rng.choice([1e3, 1e6, -1e8])))
-    if trouble == 4 and isinstance(space, Symmetric | Hermitian):
+    if trouble == 4 and isinstance(space, Matrices | Hermitians):
         return _matrix_free(space, row)
     if trouble == 5:
         return linear(space, spread(space, row[None], rng)[0], "Linear, spread")
@@ -57,7 +57,7 @@ def random_linear(space: Any, rng, whole: bool) -> Cost:
 
 def _moved(space: Any, row: np.ndarray, far: float) -> Cost:
     """C + far I, or c + far 1 for vectors: on many domains just a large offset."""
-    if isinstance(space, Symmetric):
+    if isinstance(space, Matrices):
         return linear(space, row + far * np.eye(space.n).ravel(), "Linear, moved")
     if isinstance(space, Vectors):
         return linear(space, row + far, "Linear, moved")

@@ -10,6 +10,7 @@ import cvxpy as cp
 import numpy as np
 
 from condal import problems
+from spaces import numbers
 from truth import flats
 from truth.applications import LOST, of_square
 from truth.case import Case
@@ -17,7 +18,6 @@ from truth.constraints import Box
 from truth.costs import linear
 from truth.images import Image
 from truth.models import UNIT
-from truth.spaces import numbers
 from truth.templates import Template
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
-from truth.spaces import Hermitian, Rectangles, Symmetric, Tuples, Vectors, numbers
+from spaces import Hermitians, Matrices, Rectangles, Tuples, Vectors, numbers
 
 
 class Image(NamedTuple):
@@ -49,10 +49,10 @@ def spread(space: Any, rows: np.ndarray, rng) -> np.ndarray:
     if isinstance(space, Tuples):
         parts = zip(space.parts, space.cut(rows), strict=True)
         return np.hstack([spread(part, some, rng) for part, some in parts])
-    if isinstance(space, Symmetric | Hermitian):
+    if isinstance(space, Matrices | Hermitians):
         d = 2.0 ** rng.integers(-12, 13, space.n)
         both = np.outer(d, d).ravel()
-        return rows * (both if isinstance(space, Symmetric) else np.tile(both, 2))
+        return rows * (both if isinstance(space, Matrices) else np.tile(both, 2))
     return rows * 2.0 ** rng.integers(-24, 25, rows.shape[1])
 
 
@@ -60,9 +60,9 @@ def structured(space: Any, rng) -> Image:
     """Return a map with a specialised class."""
     if isinstance(space, Vectors):
         return _of_vectors(space.n, rng)
-    if isinstance(space, Symmetric):
+    if isinstance(space, Matrices):
         return _of_symmetric(space, rng)
-    if isinstance(space, Hermitian):
+    if isinstance(space, Hermitians):
         return _of_hermitian(space, rng)
     if isinstance(space, Rectangles):
         return _of_rectangles(space, rng)
@@ -86,7 +86,7 @@ def _of_vectors(n: int, rng) -> Image:
     return Image(rows, condal.Matrix(sp.csr_array(rows)))
 
 
-def _of_symmetric(space: Symmetric, rng) -> Image:
+def _of_symmetric(space: Matrices, rng) -> Image:
     n, kind = space.n, rng.integers(6)
     if kind == 0:
         rows = np.array([np.diag(e) for e in np.eye(n)]).reshape(n, -1)
@@ -108,7 +108,7 @@ def _of_symmetric(space: Symmetric, rng) -> Image:
     return Image(rows, condal.Quadratics(aslinearoperator(a)))
 
 
-def _at(space: Symmetric, i: np.ndarray, j: np.ndarray | None) -> np.ndarray:
+def _at(space: Matrices, i: np.ndarray, j: np.ndarray | None) -> np.ndarray:
     """Return x -> x_ij, or the sums of the rows i, as symmetric matrices."""
     n, matrices = space.n, []
     for k in range(len(i)):
@@ -121,7 +121,7 @@ def _at(space: Symmetric, i: np.ndarray, j: np.ndarray | None) -> np.ndarray:
     return np.array(matrices).reshape(len(i), n * n)
 
 
-def _of_hermitian(space: Hermitian, rng) -> Image:
+def _of_hermitian(space: Hermitians, rng) -> Image:
     n = space.n
     if rng.integers(2):
         rows = np.array([space.flat(np.diag(e)) for e in np.eye(n)])

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.linalg import eigh
 
 from condal import problems
+from spaces import Hermitians, Matrices
 from truth.applications import LOST
 from truth.case import Case
 from truth.constraints import Box
 from truth.costs import Cost, linear
 from truth.images import Image
 from truth.regions import Nuclear, Region, Spectral
-from truth.spaces import Hermitian, Symmetric
 from truth.templates import Scale, Template
 from truth.terms import Term
 
@@ -95,7 +95,7 @@ def phase_retrieval(seed: int) -> Case:
     u = rng.standard_normal(n)
     b = np.abs(a @ u) ** 2 if rng.integers(2) else rng.exponential(2.0, p)
     trace = float(rng.choice([0.5, 1.0, 3.0])) * float(u @ u)
-    space = Hermitian(n) if hermitian else Symmetric(n)
+    space = Hermitians(n) if hermitian else Matrices(n)
     F = np.array([space.flat(np.outer(row.conj(), row)) for row in a])
     region = Spectral(n, trace, True, hermitian)
     template = Template(region, squares(F, b, 1 / float(b @ b)))
@@ -119,7 +119,7 @@ def tomography(seed: int) -> Case:
     E = 0.5 * (E + E.conj().transpose(0, 1, 3, 2))
     counts = rng.integers(1, 50, (settings, outcomes)).astype(np.float64)
     b = (counts / counts.sum(axis=1, keepdims=True)).ravel()
-    F = np.array([Hermitian(d).flat(effect) for effect in E.reshape(-1, d, d)])
+    F = np.array([Hermitians(d).flat(effect) for effect in E.reshape(-1, d, d)])
     b = F @ np.linalg.lstsq(F, b, rcond=None)[0]
     share = (counts + 0.5) / (counts.sum(axis=1, keepdims=True) + 0.5 * (outcomes + 1))
     variance = float(np.mean(share * (1 - share) / counts.sum(axis=1, keepdims=True)))
@@ -172,7 +172,7 @@ def geneig(seed: int) -> Case:
     """Feasible if and only if alpha lambda_max(Psi) >= 1."""
     rng = np.random.default_rng([seed, 17])
     n = int(rng.integers(1, 7))
-    space = Symmetric(n)
+    space = Matrices(n)
     Phi, Psi = (row.reshape(n, n) for row in space.rows(rng, 2, bool(rng.integers(2))))
     top = float(np.linalg.eigvalsh(Psi)[-1])
     ratio = float(rng.choice([0.5, 0.9, 0.999, 1.001, 1.1, 2.0, 10.0]))
@@ -194,7 +194,7 @@ def pencil(seed: int) -> Case:
     """The generalised eigenvector for positive definite Psi: an eigenvalue of the pencil."""
     rng = np.random.default_rng([seed, 21])
     n = int(rng.integers(1, 7))
-    Phi = Symmetric(n).rows(rng, 1, False)[0].reshape(n, n)
+    Phi = Matrices(n).rows(rng, 1, False)[0].reshape(n, n)
     G = rng.standard_normal((n, n))
     Psi = G @ G.T + 0.5 * np.eye(n)
     values, vectors = eigh(Phi, Psi)

@@ -9,7 +9,7 @@ import numpy as np
 
 import condal
 from cvxpy_later import cp
-from truth.spaces import Hermitian, Rectangles, Symmetric, Tuples, Vectors
+from spaces import Hermitians, Matrices, Rectangles, Tuples, Vectors
 
 
 def signs(rng, n: int) -> np.ndarray:
@@ -83,7 +83,7 @@ class Spectral(Region):
     engine: Any = None
 
     def __post_init__(self) -> None:
-        self.space = Hermitian(self.n) if self.hermitian else Symmetric(self.n)
+        self.space = Hermitians(self.n) if self.hermitian else Matrices(self.n)
         self.size = self.trace
 
     def made(self, s: float) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,13 +14,35 @@ from condal.linalg.points import Array
 from condal.linalg.rounding import Errors, gamma, stable_norm, sum_roundings
 from condal.maps.user import as_map
 from condal.runtime.arguments import finite_array, require_positive
-from condal.types import LinearMap
 
 LOG_ROUNDINGS = 8  # of a logarithm or an exponential: 4 units in the last place
 
 
+class _Loss:
+    """w times a sum of functions of the entries of Mx, each with a number of its own."""
+
+    M: Any
+    weight: float
+
+    def _keep(self, name: str) -> Array:
+        """Check M, the weight and the data of that name, and keep a copy of the data."""
+        M, data = as_map(self.M, "M"), finite_array(getattr(self, name), name, ndim=1).copy()
+        if data.size != M.size:
+            raise ProblemError(
+                f"{type(self).__name__}: M makes images of length {M.size}, but {name} has length "
+                f"{data.size}"
+            )
+        require_positive(self.weight, "weight")
+        object.__setattr__(self, "M", M)
+        object.__setattr__(self, name, data)
+        return data
+
+    def scaled(self, c: float) -> Self:
+        return replace(self, weight=self.weight * c)  # type: ignore[type-var]  # a dataclass
+
+
 @dataclass(frozen=True, eq=False)
-class LeastSquares:
+class LeastSquares(_Loss):
     r"""Least squares, :math:`f(x) = \tfrac{w}{2} \|Mx - c\|^2`.
 
     Parameters
@@ -38,10 +60,7 @@ class LeastSquares:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        M, c = with_data(self.M, self.c, "c", "LeastSquares")
-        require_positive(self.weight, "weight")
-        object.__setattr__(self, "M", M)
-        object.__setattr__(self, "c", c)
+        self._keep("c")
 
     @cached_property
     def L(self) -> float:
@@ -63,12 +82,9 @@ class LeastSquares:
         reach = float(self.M.norm * max_norm)
         return self.weight * reach * (float(np.linalg.norm(self.c)) + 0.5 * reach)
 
-    def scaled(self, c: float) -> LeastSquares:
-        return replace(self, weight=self.weight * c)
-
 
 @dataclass(frozen=True, eq=False)
-class Huber:
+class Huber(_Loss):
     r"""The Huber loss :math:`f(x) = w \sum_i H((Mx - c)_i)`, least squares with bounded slopes.
 
     :math:`H(r) = r^2 / 2` for :math:`|r| \le \delta`, else :math:`\delta (|r| - \delta / 2)`.
@@ -91,11 +107,8 @@ class Huber:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        M, c = with_data(self.M, self.c, "c", "Huber")
         require_positive(self.delta, "delta")
-        require_positive(self.weight, "weight")
-        object.__setattr__(self, "M", M)
-        object.__setattr__(self, "c", c)
+        self._keep("c")
 
     @cached_property
     def L(self) -> float:
@@ -120,27 +133,14 @@ class Huber:
         near += 0.5 * self.weight * reach**2
         return min(near, self.weight * self.delta * sqrt(self.c.size) * reach)
 
-    def scaled(self, c: float) -> Huber:
-        return replace(self, weight=self.weight * c)
-
 
 def _of_residuals(value: float, gradient: Array) -> Errors:
     """A few roundings of each residual and of its function, which is positive, and of the sum."""
     return Errors(gamma(sum_roundings(gradient) + 16) * value, gamma(8) * stable_norm(gradient))
 
 
-def with_data(M: Any, values: Any, name: str, owner: str) -> tuple[LinearMap, Array]:
-    """Return M as a linear map, and a copy of the values, one per entry of its images."""
-    A, data = as_map(M, "M"), finite_array(values, name, ndim=1).copy()
-    if data.size != A.size:
-        raise ProblemError(
-            f"{owner}: M makes images of length {A.size}, but {name} has length {data.size}"
-        )
-    return A, data
-
-
 @dataclass(frozen=True, eq=False)
-class Logistic:
+class Logistic(_Loss):
     r"""The logistic loss :math:`f(x) = w \sum_i \log(1 + \exp(-l_i (Mx)_i))`.
 
     Parameters
@@ -158,16 +158,13 @@ class Logistic:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        M, labels = with_data(self.M, self.labels, "labels", "Logistic")
+        labels = self._keep("labels")
         if np.any(np.abs(labels) != 1):
             i = int(np.argmax(np.abs(labels) != 1))
             raise ProblemError(
                 f"labels must be 1 or -1; got {labels[i]:g} at index {i}: pass 2 * labels - 1 if "
                 "they are 0 and 1"
             )
-        require_positive(self.weight, "weight")
-        object.__setattr__(self, "M", M)
-        object.__setattr__(self, "labels", labels)
 
     @cached_property
     def L(self) -> float:
@@ -192,12 +189,9 @@ class Logistic:
         reach, root = float(self.M.norm * max_norm), sqrt(self.labels.size)
         return self.weight * min(0.5 * root * reach + 0.125 * reach**2, root * reach)
 
-    def scaled(self, c: float) -> Logistic:
-        return replace(self, weight=self.weight * c)
-
 
 @dataclass(frozen=True, eq=False)
-class Poisson:
+class Poisson(_Loss):
     r"""The Poisson loss, half the deviance of counts k from the rates :math:`\lambda = Mx + b`.
 
     .. math:: f(x) = w \sum_i \lambda_i - k_i + k_i \log(k_i / \lambda_i)
@@ -228,7 +222,7 @@ class Poisson:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        M, counts = with_data(self.M, self.counts, "counts", "Poisson")
+        counts = self._keep("counts")
         if np.any(counts < 0):
             i = int(np.argmax(counts < 0))
             raise ProblemError(f"counts must not be negative; got {counts[i]:g} at index {i}")
@@ -238,9 +232,6 @@ class Poisson:
                 f"background must be a positive number, or {counts.size} of them; got "
                 f"{self.background!r}: a small one, such as 1e-2, stands for none"
             )
-        require_positive(self.weight, "weight")
-        object.__setattr__(self, "M", M)
-        object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "background", np.broadcast_to(b, counts.shape).copy())
 
     @cached_property
@@ -286,6 +277,3 @@ class Poisson:
         """What the slope at 0 and the curvature allow."""
         slope = float(np.linalg.norm(self.gradient(np.zeros(self.counts.size))))
         return slope * float(self.M.norm) * max_norm + 0.5 * self.L * max_norm**2
-
-    def scaled(self, c: float) -> Poisson:
-        return replace(self, weight=self.weight * c)

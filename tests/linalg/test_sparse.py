@@ -11,7 +11,7 @@ from condal.linalg import blocked, sparse, terms
 from condal.linalg.lifting import symmetric
 from condal.linalg.sparse import diagonal_matrix, index_type, stored_rows
 from condal.linalg.symmetric import Symmetric
-from condal.methods.projection.relaxation import Sweeps
+from condal.methods.lowrank.sweeps import Sweeps
 from condal.methods.spheres.forms import form_of
 from condal.methods.spheres.sweeps import PairSweeps
 from condal.problems import max_cut, theta
@@ -110,7 +110,7 @@ def test_blocks_cover_the_rows_and_have_few_entries_unless_they_are_a_hub():
 
 @pytest.mark.parametrize("single", [False, True])
 def test_sweeps_are_the_same_for_any_number_of_threads(single, monkeypatch):
-    monkeypatch.setattr("condal.methods.projection.relaxation.MIN_COLOUR_ENTRIES", 1)
+    monkeypatch.setattr("condal.methods.lowrank.sweeps.MIN_COLOUR_ENTRIES", 1)
     sweeps = Sweeps.of(Symmetric(N, sparse=(graph(),)), np.ones(N))
     R = np.random.default_rng(0).standard_normal((N, 5))
     R /= np.linalg.norm(R, axis=1)[:, None]

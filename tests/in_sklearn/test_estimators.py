@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import condal
 from condal.errors import MissingExtra
 from condal.sklearn import (
+    CertifiedEstimator,
     MatrixCompletionImputer,
     SDPGraphClustering,
     SDPKMeans,
@@ -38,7 +39,7 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_every_estimator_is_checked():
     listed = {getattr(condal.sklearn, name) for name in condal.sklearn.__all__}
-    assert listed == {type(estimator) for estimator in ESTIMATORS}
+    assert listed - {CertifiedEstimator} == {type(estimator) for estimator in ESTIMATORS}
 
 
 @pytest.fixture(scope="module")

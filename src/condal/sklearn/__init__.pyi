@@ -1,3 +1,4 @@
+from condal.sklearn.base import CertifiedEstimator as CertifiedEstimator
 from condal.sklearn.graph_clustering import SDPGraphClustering as SDPGraphClustering
 from condal.sklearn.imputer import MatrixCompletionImputer as MatrixCompletionImputer
 from condal.sklearn.kmeans import SDPKMeans as SDPKMeans

@@ -1,9 +1,9 @@
-"""Steps that all estimators share: checked samples, seeds, solves within one time limit."""
+"""What all estimators share: parameters, checked samples, seeds, solves within a time limit."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,10 +27,58 @@ except ImportError:  # before scikit-learn 1.6 it was a method, and an option ha
 
 
 class CertifiedEstimator(BaseEstimator):
-    """An estimator that solves models of condal to `tol` within `max_seconds`."""
+    """The base of the estimators that prove bounds on what they optimise.
+
+    Parameters
+    ----------
+    tol : float, optional
+        The relative gap to which the relaxation is solved.
+    max_seconds : float, optional
+        A time limit for `fit`; what is proved by then is valid.
+    random_state : int, RandomState or None, optional
+        The seed of what is random; an int makes the answer reproducible.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        The number of iterations of the solve.
+    result_ : Result
+        The result of the relaxation, with the proof of its bound.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        The names of the features, if the samples have names.
+    """
 
     tol: float
     max_seconds: float | None
+    random_state: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the model to the rows of X.
+
+        Parameters
+        ----------
+        X : array_like, n_samples x n_features
+            The samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        CertifiedEstimator
+            The fitted estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If the samples or a parameter are not allowed.
+        """
+        self._fit(X)
+        return self
+
+    def _fit(self, X: Any) -> None:
+        raise NotImplementedError
 
     def _checked(self, X: Any, *, dtype: Any = np.float64, **options: Any) -> Any:
         return validate_data(self, X, dtype=dtype, **options)
@@ -40,21 +88,20 @@ class CertifiedEstimator(BaseEstimator):
         return TimeLimit(self.max_seconds)
 
     def _solve(self, model: Any, limit: TimeLimit) -> Result:
-        """Solve a model; warn if it was not solved to the tolerance. Only `fit` calls this."""
+        """Solve a model; warn if it was not solved to the tolerance. Only `_fit` calls this."""
         result = solve(model, tol=self.tol, max_seconds=limit.max_seconds)
         if result.status is not Status.SOLVED:
             warnings.warn(
                 f"the relaxation was not solved to tol={self.tol:g} ({result.status.value}); "
                 "the bound is still proved, but may be weak",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return result
 
-
-def seed_of(random_state: Any) -> int:
-    """Return a seed for condal from an int, a RandomState or None."""
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    def _seed(self) -> int:
+        """Return a seed for condal."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
 
 def require_samples(n: int, n_clusters: int | None) -> None:

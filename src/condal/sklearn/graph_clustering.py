@@ -14,7 +14,7 @@ from condal.problems.inputs import require_choice
 from condal.problems.kcut import MaxKCut, max_k_cut
 from condal.problems.partitions import Pairs, Partition
 from condal.result import Result
-from condal.sklearn.base import CertifiedEstimator, require_samples, seed_of, shortfall
+from condal.sklearn.base import CertifiedEstimator, require_samples, shortfall
 
 Affinity: TypeAlias = Literal["rbf", "nearest_neighbors", "precomputed"]
 Objective: TypeAlias = Literal["modularity", "block_model", "max_cut"]
@@ -32,6 +32,8 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
     maximum cut with weights "expected minus actual". The relaxation is solved and rounded.
     `upper_bound_` is a proved upper bound on the value of every clustering into n_clusters, and
     `certified_gap_` bounds how far `value_` can be below the best.
+
+    `tol`, `max_seconds` and `random_state` are those of `CertifiedEstimator`.
 
     Parameters
     ----------
@@ -53,14 +55,8 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
     pairs : {"none", "edges", "all"}, optional
         The pairs of samples that tighten the relaxation for more than two clusters. By default
         "all" up to 500 samples and "none" for more, which is fast and gives a weaker bound.
-    tol : float, optional
-        The relative gap to which the relaxation is solved.
-    max_seconds : float, optional
-        A time limit; what is proved by then is valid.
     n_init : int, optional
         The number of trials of the rounding; the best is kept.
-    random_state : int, RandomState or None, optional
-        The seed of the trials; an int makes the answer reproducible.
 
     Attributes
     ----------
@@ -74,14 +70,8 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
         A proved upper bound on the value of every clustering of this graph.
     certified_gap_ : float
         1 - value_ / upper_bound_: 0.02 means at most 2% below the best.
-    n_iter_ : int
-        The number of iterations of the solve.
     result_ : Result or None
         The result of the relaxation, with the proof of its bound; None for one cluster.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features, if the samples have names.
 
     References
     ----------
@@ -128,27 +118,7 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> SDPGraphClustering:
-        """Cluster the rows of X.
-
-        Parameters
-        ----------
-        X : array_like or sparse matrix, n_samples x n_features
-            The samples; for a precomputed affinity n_samples x n_samples.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SDPGraphClustering
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a dense graph has more than 5,000 samples, there are fewer samples than clusters, the
-            graph is not symmetric or has no edges, or a parameter is not allowed.
-        """
+    def _fit(self, X: Any) -> None:
         require_choice(self.affinity, "affinity", get_args(Affinity))
         require_choice(self.objective, "objective", get_args(Objective))
         if self.objective == "max_cut" and self.affinity != "precomputed":
@@ -159,7 +129,7 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
             )
         X = self._checked(X, accept_sparse="csr", ensure_min_samples=2)
         require_samples(X.shape[0], self.n_clusters)
-        limit, seed = self._time_limit(), seed_of(self.random_state)
+        limit, seed = self._time_limit(), self._seed()
         self.affinity_matrix_ = adjacency(self._weights(X), "the affinity matrix")
         if self.n_clusters == 1:
             partition, self.result_, self.n_iter_ = self._single_cluster(), None, 0
@@ -174,7 +144,6 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
         self.value_ = partition.value
         self.upper_bound_ = partition.bound
         self.certified_gap_ = shortfall(partition.value, partition.bound)
-        return self
 
     def _single_cluster(self) -> Partition:
         """Return the only clustering into one cluster, whose value needs no relaxation."""

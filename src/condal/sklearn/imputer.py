@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from condal.linalg.points import Array, Outer
 from condal.problems.completion import MatrixCompletion, matrix_completion
-from condal.sklearn.base import CertifiedEstimator, seed_of
+from condal.sklearn.base import CertifiedEstimator
 
 TUNING_SHARE = 0.5  # of max_seconds, at most, for the choice of the radius
 NEGLIGIBLE = 1e-6  # of the largest singular value
@@ -27,6 +27,8 @@ class MatrixCompletionImputer(OneToOneFeatureMixin, TransformerMixin, CertifiedE
     radius as a penalty. For the rows of `fit` this gives the solution x, up to `tol`, unless x is
     not unique.
 
+    `tol`, `max_seconds` and `random_state` are those of `CertifiedEstimator`.
+
     Parameters
     ----------
     missing_values : float, optional
@@ -38,12 +40,6 @@ class MatrixCompletionImputer(OneToOneFeatureMixin, TransformerMixin, CertifiedE
         Whether columns are divided by their standard deviation.
     keep_empty_features : bool, optional
         Whether columns without known values in `fit` are kept, filled with 0, or dropped.
-    tol : float, optional
-        The relative gap to which the problem is solved.
-    max_seconds : float, optional
-        A time limit for `fit`; what is proved by then is valid.
-    random_state : int, RandomState or None, optional
-        The seed of the choice of entries to hold back; an int makes the answer reproducible.
 
     Attributes
     ----------
@@ -61,14 +57,6 @@ class MatrixCompletionImputer(OneToOneFeatureMixin, TransformerMixin, CertifiedE
         The loss of x.
     lower_bound_ : float
         A proved lower bound on the loss of every matrix within the radius.
-    n_iter_ : int
-        The number of iterations of the solve.
-    result_ : Result
-        The result of the solve, with the proof of its bound.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features, if the samples have names.
 
     References
     ----------
@@ -106,28 +94,9 @@ class MatrixCompletionImputer(OneToOneFeatureMixin, TransformerMixin, CertifiedE
         self.max_seconds = max_seconds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> MatrixCompletionImputer:
-        """Learn the row space of X from its known entries.
-
-        Parameters
-        ----------
-        X : array_like, n_samples x n_features
-            The samples, with `missing_values` where an entry is not known.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        MatrixCompletionImputer
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If no entry is known, or a parameter is not allowed.
-        """
+    def _fit(self, X: Any) -> None:
         X = self._samples(X)
-        limit, seed = self._time_limit(), seed_of(self.random_state)
+        limit, seed = self._time_limit(), self._seed()
         known = self._known(X)
         if not known.any():
             raise ValueError(
@@ -156,21 +125,9 @@ class MatrixCompletionImputer(OneToOneFeatureMixin, TransformerMixin, CertifiedE
         self.loss_ = result.objective
         self.lower_bound_ = max(0.0, result.bound)  # no loss is negative
         self.n_iter_ = result.iterations
-        return self
 
     def transform(self, X: Any) -> Array:
-        """Return X with its missing values filled in.
-
-        Parameters
-        ----------
-        X : array_like, n_samples x n_features
-            The samples, with `missing_values` where an entry is not known.
-
-        Returns
-        -------
-        ndarray
-            The samples without missing values; known ones are unchanged.
-        """
+        """Return X with its missing values filled in; known ones are unchanged."""
         check_is_fitted(self)
         X = self._samples(X, reset=False)
         known, imputed = self._known(X), X.copy()
@@ -185,18 +142,7 @@ class MatrixCompletionImputer(OneToOneFeatureMixin, TransformerMixin, CertifiedE
         return imputed if self.keep_empty_features else imputed[:, self._filled]
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the columns of `transform`.
-
-        Parameters
-        ----------
-        input_features : array_like of str, optional
-            The names of the features; by default those of `fit`.
-
-        Returns
-        -------
-        ndarray of str
-            The names, without dropped features.
-        """
+        """Return the names of the columns of `transform`, without dropped features."""
         names = super().get_feature_names_out(input_features)
         return names if self.keep_empty_features else names[self._filled]
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from condal.linalg.points import Array
 from condal.problems.clusterings import k_means
-from condal.sklearn.base import CertifiedEstimator, require_samples, seed_of
+from condal.sklearn.base import CertifiedEstimator, require_samples
 
 
 class SDPKMeans(
@@ -26,18 +26,14 @@ class SDPKMeans(
     are still proved optimal, but the bound on overlapping ones is weak. For these, fit a sample of
     the rows and `predict` the others.
 
+    `tol`, `max_seconds` and `random_state` are those of `CertifiedEstimator`.
+
     Parameters
     ----------
     n_clusters : int, optional
         The number of clusters.
-    tol : float, optional
-        The relative gap to which the relaxation is solved.
-    max_seconds : float, optional
-        A time limit; what is proved by then is valid.
     n_init : int, optional
         The number of starts of the rounding; the best is kept.
-    random_state : int, RandomState or None, optional
-        The seed of the starts; an int makes the answer reproducible.
 
     Attributes
     ----------
@@ -51,14 +47,6 @@ class SDPKMeans(
         A proved lower bound on the inertia of every clustering of these samples.
     certified_gap_ : float
         inertia_ / lower_bound_ - 1: 0.02 means at most 2% above the best.
-    n_iter_ : int
-        The number of iterations of the solve.
-    result_ : Result
-        The result of the relaxation, with the proof of its bound.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features, if the samples have names.
 
     References
     ----------
@@ -90,29 +78,10 @@ class SDPKMeans(
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> SDPKMeans:
-        """Cluster the rows of X.
-
-        Parameters
-        ----------
-        X : array_like, n_samples x n_features
-            The samples.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SDPKMeans
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If there are fewer samples than clusters.
-        """
+    def _fit(self, X: Any) -> None:
         X = self._checked(X, ensure_min_samples=2)
         require_samples(len(X), self.n_clusters)
-        limit, seed = self._time_limit(), seed_of(self.random_state)
+        limit, seed = self._time_limit(), self._seed()
         model = k_means(X, self.n_clusters)
         result = self._solve(model, limit)
         clustering = model.round(
@@ -126,7 +95,6 @@ class SDPKMeans(
         self.lower_bound_ = clustering.bound
         self.certified_gap_ = model.excess(clustering.labels, result)
         self.n_iter_ = result.iterations
-        return self
 
     def predict(self, X: Any) -> Any:
         """Return the cluster of the nearest centre, for each row of X."""

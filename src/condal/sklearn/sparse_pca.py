@@ -27,6 +27,8 @@ class SDPSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedE
     entries. The relaxation has :math:`n_{\mathrm{features}}^2` unknowns, so it suits up to a few
     hundred features.
 
+    `tol` and `max_seconds` are those of `CertifiedEstimator`.
+
     Parameters
     ----------
     n_components : int, optional
@@ -36,10 +38,6 @@ class SDPSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedE
         that the previous components leave. From 1 on, a component has a single feature.
     cardinality : int, optional
         The number of nonzero entries of each component; by default the number of the best value.
-    tol : float, optional
-        The relative gap to which the relaxations are solved.
-    max_seconds : float, optional
-        A time limit for all components; what is proved by then is valid.
 
     Attributes
     ----------
@@ -67,10 +65,6 @@ class SDPSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedE
         The number of iterations of the longest solve.
     results_ : list of Result
         The results of the relaxations, with the proofs of their bounds.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features, if the samples have names.
 
     References
     ----------
@@ -105,27 +99,7 @@ class SDPSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedE
         self.tol = tol
         self.max_seconds = max_seconds
 
-    def fit(self, X: Any, y: Any = None) -> SDPSparsePCA:
-        """Find the components of the rows of X.
-
-        Parameters
-        ----------
-        X : array_like, n_samples x n_features
-            The samples.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SDPSparsePCA
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If there are more than 1,000 features, fewer features than components, or a parameter is
-            not allowed.
-        """
+    def _fit(self, X: Any) -> None:
         X = self._checked(X, ensure_min_samples=2)
         self._require_parameters(X.shape[1])
         limit = self._time_limit()
@@ -152,38 +126,15 @@ class SDPSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedE
         self.variance_bound_ = self._variance_bound()
         self.n_components_ = self.n_components
         self.n_iter_ = max(result.iterations for result in results)
-        return self
 
     def transform(self, X: Any) -> Array:
-        """Return the coefficients of the rows of X, by least squares on the components.
-
-        Parameters
-        ----------
-        X : array_like, n_samples x n_features
-            The samples.
-
-        Returns
-        -------
-        ndarray
-            The coefficients, n_samples x n_components.
-        """
+        """Return the coefficients of the rows of X, by least squares on the components."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         return np.asarray((X - self.mean_) @ np.linalg.pinv(self.components_))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return the samples of these coefficients.
-
-        Parameters
-        ----------
-        X : array_like, n_samples x n_components
-            The coefficients, as `transform` returns them.
-
-        Returns
-        -------
-        ndarray
-            The samples, n_samples x n_features.
-        """
+        """Return the samples of these coefficients, a row each."""
         check_is_fitted(self)
         return np.asarray(np.asarray(X) @ self.components_ + self.mean_)
 

@@ -15,7 +15,6 @@ from condal.domains import Simplices
 from condal.domains.birkhoff import coupled
 from condal.errors import ProblemError
 from condal.problems import map_inference
-from condal_lab.methods import GDMM
 
 
 def random_tree(n, rng, most=4):
@@ -93,18 +92,6 @@ def test_cycles_agree_with_the_linear_program(seed):
     labelling = model.round(result)
     best = min(model.energy(np.array(labels)) for labels in product(range(3), repeat=5))
     assert labelling.bound - 1e-9 <= best <= labelling.energy
-
-
-def test_the_split_form_is_the_same_problem():
-    rng = np.random.default_rng(5)
-    model = random_tree(5, rng, most=3)
-    blocks = [rng.dirichlet(np.ones(size)) for size in model.sizes]
-    x, split = np.concatenate(blocks), tuple(blocks)
-    assert model.split.objective(split) == pytest.approx(model.problem.objective(x), rel=1e-12)
-    np.testing.assert_allclose(model.split.A(split), model.problem.A(x), atol=1e-14)
-    result = condal.solve(model.split, GDMM(lam=0.3), tol=1e-3, max_iters=2000)
-    assert result.status is condal.Status.SOLVED
-    assert result.objective == pytest.approx(least_on_tree(model), rel=2e-3)
 
 
 def test_a_noisy_picture_becomes_smooth():
@@ -238,16 +225,3 @@ def test_matrices_of_several_shapes_are_one_for_each_edge():
         [[0, 1], [0, 1, 2], [0, 3]], [(0, 1), (1, 2)], [np.eye(2, 3), np.eye(3, 2)]
     )
     assert model.energy([1, 1, 1]) == 1 + 1 + 3 + 1 + 1
-
-
-def test_the_result_of_the_split_problem_is_rounded_as_well():
-    rng = np.random.default_rng(12)
-    model = random_tree(5, rng)
-    result = condal.solve(model.split, GDMM(lam=0.3), tol=1e-3, max_iters=2000)
-    assert isinstance(result.x, tuple)
-    labelling = model.round(result)
-    assert labelling.energy == pytest.approx(least_on_tree(model), rel=1e-9)
-    assert labelling.bound == result.bound <= labelling.energy + 1e-9
-    other = random_tree(4, rng)
-    with pytest.raises(ProblemError, match=r"to another model: its point has 9 blocks, .* needs 7"):
-        other.round(result)

@@ -103,7 +103,7 @@ class DistributedTheta(GraphModel):
         """
         drawn = Trials.of(trials, seed, max_seconds, most=100, n=self.n)
         with self.team.solving():
-            rng, R = drawn.rng, point_of(result, self.block.shape[0]).factor().local
+            rng, R = drawn.rng, point_of(result, *2 * (self.block.shape[0],)).factor().local
             best, most = np.zeros(len(R), dtype=bool), -1
             for trial in drawn:
                 g = rng.standard_normal(R.shape[1])

@@ -128,7 +128,7 @@ class DistributedMaxCut(GraphModel):
             return self._rounded(result, drawn)
 
     def _rounded(self, result: Result, trials: Trials) -> Cut:
-        factor = point_of(result, self.block.shape[0]).factor()
+        factor = point_of(result, *2 * (self.block.shape[0],)).factor()
         best_weight, best_signs = -np.inf, np.zeros(0)
         for _ in trials:
             sides = signs_of(factor.local @ trials.rng.standard_normal((factor.shape[1], 1)))

@@ -96,8 +96,6 @@ class AngularSynchronisation(Synchronisation[Phases]):
     ----------
     C : sparse array
         The Hermitian measurements, with an empty diagonal.
-    name : str, optional
-        The name in results and reports.
 
     References
     ----------
@@ -166,13 +164,6 @@ def angular_synchronisation(
         Hermitian measurements: :math:`C_{ij}` is near :math:`\exp(i (t_i - t_j))`, or has its phase
         and a modulus that grows with trust; 0 without a measurement. The diagonal is ignored. For
         differences T, pass numpy.exp(1j * T).
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    AngularSynchronisation
-        The model, for `condal.solve`.
 
     Raises
     ------

@@ -113,8 +113,6 @@ class KMeans(CostModel[Clustering]):
         The number of clusters.
     points : ndarray, optional
         The points, if they are known.
-    name : str, optional
-        The name in results and reports.
 
     References
     ----------
@@ -260,13 +258,6 @@ def k_means(
     distances : array_like, n x n, optional
         SQUARED distances instead of points: symmetric, not negative, with a zero diagonal. They
         need not be Euclidean.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    KMeans
-        The model, for `condal.solve`.
 
     Raises
     ------

@@ -82,7 +82,7 @@ class Communities(PartitionModel):
 
     def quality_bound(self, result: Result) -> float:
         """Return the proved upper bound on the quality of every partition."""
-        point_of(result, self.n)
+        point_of(result, self.n, self.n)
         total = float(self.W.sum())
         if self.k is None:
             return result.bound / total
@@ -117,13 +117,6 @@ def communities(
         The pairs with :math:`x_{ij} \ge -1/(k-1)`: "none" (default) works for graphs of any size,
         "edges" are the pairs joined by an edge, and "all" gives the best bound on small graphs; it
         is the only choice for k = None.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    Communities
-        The model, for `condal.solve`.
 
     Raises
     ------

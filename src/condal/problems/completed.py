@@ -108,20 +108,7 @@ class Completed(Drawn):
         return self.effects.entries(rows, cols) + self.x.entries(rows, cols)
 
     def rmse(self, rows: Any, cols: Any, values: Any) -> float:
-        """Return the root-mean-square difference from values at (rows_k, cols_k).
-
-        Parameters
-        ----------
-        rows, cols : array_like of int
-            The positions.
-        values : array_like
-            The values to compare with.
-
-        Returns
-        -------
-        float
-            The root-mean-square error.
-        """
+        """Return the root-mean-square difference from values at (rows_k, cols_k)."""
         return float(np.sqrt(np.mean((self.entries(rows, cols) - np.asarray(values)) ** 2)))
 
     def to_pandas(self) -> Any:

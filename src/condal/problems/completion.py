@@ -65,8 +65,6 @@ class MatrixCompletion(Model):
         The loss.
     delta : float, optional
         The threshold of Huber's loss.
-    name : str, optional
-        The name in results and reports.
     rank : int, optional
         The expected rank of a solution, at which a low-rank method begins.
     names : tuple, optional
@@ -102,18 +100,7 @@ class MatrixCompletion(Model):
         return Entries.rectangular(self.shape, self.rows, self.cols)
 
     def complete(self, result: Result) -> Completed:
-        """Return the completed matrix of a result.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        Completed
-            The matrix, whose entries are predictions.
-        """
+        """Return the completed matrix of a result."""
         x = point_of(result, *self.shape)
         return Completed(x, self.effects, self)
 
@@ -182,13 +169,6 @@ def matrix_completion(
         Called with each radius that is tried and the mean loss of the held-back entries.
     max_seconds : float, optional
         A time limit for the choice of delta, and for that of the radius.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    MatrixCompletion
-        The model, for `condal.solve`.
 
     Raises
     ------

@@ -130,13 +130,6 @@ def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
         Symmetric weights. The edge attribute `weight` of a graph is used (1 if missing), and
         vertices are numbered in the order of `list(graph)`; `Cut.sides` has their names. Weights
         may be negative; self-loops are ignored.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    MaxCut
-        The model, for `condal.solve`.
 
     Raises
     ------

@@ -79,8 +79,6 @@ class GeneralisedEigenvector(Model):
         The matrices.
     alpha : float
         The bound on :math:`\|u\|^2`.
-    name : str, optional
-        The name in results and reports.
 
     References
     ----------
@@ -116,16 +114,6 @@ class GeneralisedEigenvector(Model):
         It holds for any y, by :math:`u^T \Phi u = y u^T \Psi u + u^T (\Phi - y \Psi) u`. It is
         convex in y, and its minimum is the optimum. The eigenvalue is computed, not proved: the
         proved bound of an answer is that of its `Result`.
-
-        Parameters
-        ----------
-        y : float
-            The multiplier.
-
-        Returns
-        -------
-        float
-            The bound.
         """
         y = float(real_array(y, "y", ndim=0))
         largest = _largest(self.Phi + self.Psi.scaled(-y))[0]
@@ -138,22 +126,12 @@ class GeneralisedEigenvector(Model):
         (Sturm and Zhang 2003), an average of rank-one points as feasible as x. The best of these is
         returned.
 
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        Direction
-            The vector and its objective.
-
         Raises
         ------
         ProblemError
             If no vector is feasible.
         """
-        x = point_of(result, self.Psi.n)
+        x = point_of(result, self.Psi.n, self.Psi.n)
         top, p = _largest(self.Psi)
         if self.alpha * top < 1 - NEGLIGIBLE:
             raise ProblemError(
@@ -205,13 +183,6 @@ def generalised_eigenvector(
         Symmetric matrices of equal size.
     alpha : float
         The bound on :math:`\|u\|^2`, at least :math:`1 / \lambda_{\max}(\Psi)`.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    GeneralisedEigenvector
-        The model, for `condal.solve`.
 
     Raises
     ------

@@ -143,13 +143,6 @@ def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") 
     imbalance : int, optional
         The largest difference between the sizes of the two sides; by default 0, or 1 for an odd
         number of vertices.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    Bisection
-        The model, for `condal.solve`.
 
     Raises
     ------

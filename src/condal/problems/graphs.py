@@ -33,8 +33,6 @@ class GraphModel(RoundedModel[Answer]):
     ----------
     W : sparse array
         The symmetric weights, with an empty diagonal.
-    name : str, optional
-        The name in results and reports.
     names : list, optional
         The names of the vertices, if they are not 0, 1, ...
     """

@@ -87,13 +87,6 @@ def max_k_cut(
         The pairs with :math:`x_{ij} \ge -1/(k-1)`: "edges" (default up to 2,000 vertices), "all"
         for the best bound on small graphs, or "none" (default for more), which still rounds well
         but gives a weak bound for k > 2.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    MaxKCut
-        The model, for `condal.solve`.
 
     Raises
     ------

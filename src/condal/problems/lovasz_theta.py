@@ -155,18 +155,8 @@ class Theta(GraphModel[StableSet]):
         with a unit diagonal without the rows whose diagonal entry is below the threshold, which may
         be noise. The best point is returned. Its :math:`\langle J, \cdot \rangle` is a lower bound
         on theta.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        ndarray
-            The feasible point, n x n.
         """
-        full = dense(point_of(result, self.n)).copy()
+        full = dense(point_of(result, self.n, self.n)).copy()
         full[self.W.toarray() != 0] = 0.0
         if self.theta_plus:
             full = np.maximum(full, 0.0)
@@ -219,13 +209,6 @@ def theta(graph: Any, *, theta_plus: bool = False, name: str = "theta") -> Theta
         `StableSet.names` has the names of the vertices.
     theta_plus : bool, optional
         Whether x >= 0 is imposed on all n(n + 1)/2 entries; for small graphs.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    Theta
-        The model, for `condal.solve`.
 
     Raises
     ------

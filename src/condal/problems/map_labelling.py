@@ -12,15 +12,13 @@ import scipy.sparse as sp
 
 from condal.certificates.certificate import rounded_text
 from condal.domains.birkhoff import coupled
-from condal.domains.product import Product
-from condal.domains.vectors import Simplex, Simplices
+from condal.domains.vectors import Simplices
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point, dense
-from condal.maps.combined import Across
 from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.inputs import array_of, describe, real_array
-from condal.problems.models import Model, parts_of
+from condal.problems.models import Model, point_of
 from condal.result import Result
 from condal.runtime.arguments import refuse_masked
 from condal.sets.boxes import Equal
@@ -73,8 +71,6 @@ class MapInference(Model):
         Pairs of nodes, one per row.
     pairwise : sequence of ndarray
         A cost matrix for each edge.
-    name : str, optional
-        The name in results and reports.
     """
 
     unary: Sequence[Array] = field(repr=False)
@@ -107,19 +103,6 @@ class MapInference(Model):
             A=Matrix(self._agreement),
             K=Equal(np.zeros(self._agreement.shape[0])),
             repair=self.repair,
-            name=self.name,
-        )
-
-    @cached_property
-    def split(self) -> Problem:
-        """The problem with x a tuple of blocks, for methods such as GDMM that take blocks."""
-        by_columns = sp.csc_array(self._agreement)
-        columns = np.split(np.arange(by_columns.shape[1]), self._begins[1:])
-        return Problem.of(
-            f=Linear(tuple(np.ravel(table) for table in (*self.unary, *self.pairwise))),
-            X=Product(*(Simplex(int(size)) for size in self.sizes)),
-            A=Across(*(Matrix(by_columns[:, block]) for block in columns)),
-            K=Equal(np.zeros(self._agreement.shape[0])),
             name=self.name,
         )
 
@@ -177,34 +160,16 @@ class MapInference(Model):
         )
 
     def round(self, result: Result) -> Labelling:
-        """Round to the most likely state of each node, improved by `improve`.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model or its `split`.
-
-        Returns
-        -------
-        Labelling
-            The labels, their energy and the proved bound.
-        """
-        nodes = parts_of(result, self.sizes)[: self.states.size]
+        """Round a result to the most likely state of each node, improved by `improve`."""
+        nodes = np.split(point_of(result, self.sizes.sum()), self._begins[1:])[: self.n]
         labels = self.improve(np.array([int(np.argmax(x_i)) for x_i in nodes]))
         return Labelling(self.energy(labels), float(result.bound), labels)
 
     def improve(self, labels: Any) -> Indices:
-        """Improve labels by iterated conditional modes (Besag 1986).
+        """Return labels that no change of a single node improves.
 
-        Parameters
-        ----------
-        labels : array_like of int
-            The state of each node.
-
-        Returns
-        -------
-        ndarray of int
-            Labels that no change of a single node improves.
+        They are reached from the given ones, the state of each node, by iterated conditional modes
+        (Besag 1986).
         """
         states = _checked_states(labels, self.states)
         queue = list(range(states.size))
@@ -252,13 +217,6 @@ def map_inference(
     pairwise : array_like or sequence of array_like
         A matrix for each edge, or one for all: rows are the states of the first node, columns those
         of the second.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    MapInference
-        The model, for `condal.solve`.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from scipy.linalg import eigh
 
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Indices, LowRank, Point, dense, with_diagonal
+from condal.linalg.points import Array, LowRank, Point, dense, with_diagonal
 from condal.maps.matrices import Diagonal
 from condal.problem import Problem
 from condal.problems.inputs import describe
@@ -130,7 +130,7 @@ class RoundedModel(Model, Generic[Answer]):
             The best answer of all trials, with a proved bound.
         """
         drawn = Trials.of(trials, seed, max_seconds, most=self.most_trials, n=self.n)
-        return self._rounded(point_of(result, self.side), result, drawn)
+        return self._rounded(point_of(result, self.side, self.side), result, drawn)
 
     @abstractmethod
     def _rounded(self, x: Point, result: Result, trials: Trials) -> Answer:
@@ -166,7 +166,7 @@ class CostModel(RoundedModel[Answer]):
         float
             0.02 means at most 2% above the best; inf means no proof, as for a bound of 0.
         """
-        point_of(result, self.side)
+        point_of(result, self.side, self.side)
         cost, bound = self.cost(answer), self.bound_of(result)
         if cost < bound - BOUND_ROUNDING * max(abs(cost), abs(bound)):
             raise ProblemError(
@@ -179,34 +179,17 @@ class CostModel(RoundedModel[Answer]):
 
 
 def point_of(result: Any, *shape: int) -> Any:
-    """Return the point of a result, n x n for one number, or raise ProblemError."""
-    m, n = shape if len(shape) == 2 else 2 * shape
-    return _point(result, (m, n), f"{m} x {n}")
-
-
-def parts_of(result: Any, sizes: Indices) -> list[Array]:
-    """Return the parts of a result's x: a vector that is split at these sizes, or a tuple."""
-    if isinstance(result, Result) and isinstance(result.x, tuple):
-        if [np.shape(block) for block in result.x] != [(size,) for size in sizes.tolist()]:
-            raise ProblemError(
-                f"the result belongs to another model: its point has {len(result.x)} blocks, and "
-                f"this model needs {sizes.size}, of its own sizes"
-            )
-        return [np.asarray(block) for block in result.x]
-    n = int(sizes.sum())
-    return np.split(np.asarray(_point(result, (n,), f"length {n}")), np.cumsum(sizes)[:-1])
-
-
-def _point(result: Any, wanted: tuple[int, ...], text: str) -> Any:
+    """Return the point of a result, of this shape; raise ProblemError if it has another."""
     if not isinstance(result, Result):
         raise ProblemError(f"wanted a result, as condal.solve returns it; got {describe(result)}")
     if result.x is None:
         raise ProblemError("the result has no point to round: the solve ended too early")
-    shape = getattr(result.x, "shape", None)
-    if shape != wanted:
+    got = getattr(result.x, "shape", None)
+    if got != shape:
+        wanted = " x ".join(map(str, shape)) if len(shape) > 1 else f"length {shape[0]}"
         raise ProblemError(
-            f"the result belongs to another model: its point has shape {shape}, and this model "
-            f"needs {text}"
+            f"the result belongs to another model: its point has shape {got}, and this model "
+            f"needs {wanted}"
         )
     return result.x
 

@@ -99,8 +99,6 @@ class PhaseRetrieval(Model):
         The intensities.
     trace : float
         A bound on :math:`\|u\|^2`, or on :math:`\|s u\|^2`.
-    name : str, optional
-        The name in results and reports.
     shape : tuple of int, optional
         The shape of the image, if the signal is one.
     scale : ndarray, optional
@@ -137,19 +135,8 @@ class PhaseRetrieval(Model):
         )
 
     def signal(self, result: Result) -> Signal:
-        r"""Return the signal :math:`\sqrt{\lambda} u` of the leading eigenpair of x.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        Signal
-            The signal and its residual.
-        """
-        values = self.leading(point_of(result, self.n))
+        r"""Return the signal :math:`\sqrt{\lambda} u` of the leading eigenpair of x."""
+        values = self.leading(point_of(result, self.n, self.n))
         return Signal(values, self.residual(values), self)
 
     def leading(self, x: Any) -> Any:
@@ -192,13 +179,6 @@ def phase_retrieval(
     trace : float, optional
         A bound on :math:`\|u\|^2`; by default it is derived from the intensities, and the values
         of an image are scaled such that all pixels are measured alike.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    PhaseRetrieval
-        The model, for `condal.solve`.
 
     Raises
     ------

@@ -51,8 +51,6 @@ class PoseGraph(Model):
     ----------
     measurements : RelativePoses
         The measurements.
-    name : str, optional
-        The name in results and reports.
 
     References
     ----------
@@ -156,18 +154,8 @@ class PoseGraph(Model):
 
         The blocks of the best factor of rank d become the nearest rotations, and the translations
         are the best ones for these.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        Poses
-            The poses, with the first vertex at the origin.
         """
-        factor = leading_factor(point_of(result, self.n * self.d), self.d)
+        factor = leading_factor(point_of(result, self.n * self.d, self.n * self.d), self.d)
         factor = np.pad(factor, ((0, 0), (0, self.d - factor.shape[1])))
         blocks = factor.reshape(self.n, self.d, self.d)
         if np.linalg.det(blocks).sum() < 0:  # a factor is determined up to a reflection
@@ -193,13 +181,6 @@ def pose_graph(
     ----------
     measurements : RelativePoses or Measurements
         The measurements, such as `condal.formats.read_g2o(file).measurements`.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    PoseGraph
-        The model, for `condal.solve`.
 
     Raises
     ------
@@ -244,13 +225,6 @@ def rotation_synchronisation(
         The measured :math:`R_i^T R_j`, with d = 2 or 3.
     weights : array_like of shape (m,) or float, optional
         The weight of each measurement, positive; 1 by default.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    PoseGraph
-        The model, for `condal.solve`.
 
     Raises
     ------

@@ -84,8 +84,6 @@ class QuadraticAssignment(CostModel[Assignment]):
         Flows and distances, n x n.
     nonnegative : {"all", "costs"}, optional
         The entries with x >= 0.
-    name : str, optional
-        The name in results and reports.
 
     References
     ----------
@@ -205,13 +203,6 @@ def quadratic_assignment(
     nonnegative : {"all", "costs"}, optional
         The entries with x >= 0: "all" :math:`n^2 (n^2 + 1)/2` of them, or those with "costs", which
         are fewer if A or B is sparse: for n of 40 and more, with a weaker bound.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    QuadraticAssignment
-        The model, for `condal.solve`.
 
     Raises
     ------

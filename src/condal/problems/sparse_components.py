@@ -80,8 +80,6 @@ class SparsePCA(Model):
         The price of :math:`|x_{ij}|`.
     total : float
         The total variance: the trace of S before any deflation.
-    name : str, optional
-        The name in results and reports.
 
     References
     ----------
@@ -144,7 +142,7 @@ class SparsePCA(Model):
         Component
             The best candidate.
         """
-        v = leading_factor(point_of(result, self.n), 1)[:, 0]
+        v = leading_factor(point_of(result, self.n, self.n), 1)[:, 0]
         order = np.argsort(-np.abs(v), kind="stable")
         count = int(np.count_nonzero(np.abs(v) >= NEGLIGIBLE * np.abs(v).max()))
         sizes: Any = range(1, count + 1)
@@ -160,18 +158,7 @@ class SparsePCA(Model):
         return max(candidates, key=lambda candidate: candidate.objective)
 
     def deflated(self, component: Component) -> SparsePCA:
-        """Return the model for the next component: S with a component projected out on both sides.
-
-        Parameters
-        ----------
-        component : Component
-            A component of this model.
-
-        Returns
-        -------
-        SparsePCA
-            The deflated model.
-        """
+        """Return the model for the next component: S with this one projected out on both sides."""
         if not isinstance(component, Component):
             raise ProblemError(
                 f"wanted a component, as model.component returns it; got {describe(component)}"
@@ -220,13 +207,6 @@ def sparse_pca(
         on, a component has a single variable.
     data : array_like, m x n, optional
         One observation per row; its covariance about the mean is used.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    SparsePCA
-        The model, for `condal.solve`.
 
     Raises
     ------

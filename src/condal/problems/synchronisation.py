@@ -163,8 +163,6 @@ class SignSynchronisation(Synchronisation[Signs]):
     ----------
     C : sparse array
         The symmetric measurements, with an empty diagonal.
-    name : str, optional
-        The name in results and reports.
 
     References
     ----------
@@ -197,13 +195,6 @@ def sign_synchronisation(C: Any, *, name: str = "sign synchronisation") -> SignS
     C : array, sparse matrix or NetworkX graph
         Symmetric measurements: :math:`C_{ij}` is near :math:`s_i s_j`, or has its sign and a
         modulus that grows with trust; 0 without a measurement. The diagonal is ignored.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    SignSynchronisation
-        The model, for `condal.solve`.
 
     Raises
     ------

@@ -68,8 +68,6 @@ class StateTomography(Model):
         The loss.
     background : float
         :math:`\delta`, for the likelihood.
-    name : str, optional
-        The name in results and reports.
     l1, trace_penalty : float
         Weights of the priors, as for `state_tomography`.
 
@@ -132,19 +130,8 @@ class StateTomography(Model):
         return self.A, nearest_image(self.A, frequencies)
 
     def state(self, result: Result) -> State:
-        """Return the density matrix of a result.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        State
-            The density matrix, scaled to trace 1.
-        """
-        R = factor_of(point_of(result, self.dimension))
+        """Return the density matrix of a result, scaled to trace 1."""
+        R = factor_of(point_of(result, self.dimension, self.dimension))
         rho = R @ R.conj().T
         trace = float(np.trace(rho).real)
         if not trace > 0:
@@ -217,8 +204,6 @@ def state_tomography(
         What is minimised. The squares are faster; the likelihood weighs rare outcomes rightly.
     background : float
         The share of counts that come from no state, for the likelihood.
-    name : str, optional
-        The name in results and reports.
     l1 : float
         The weight of a prior for few coherences: the objective gets l1 times the sum of the moduli
         of the entries of x off its diagonal.
@@ -226,11 +211,6 @@ def state_tomography(
         The weight of a prior for a low rank, for the squares: the objective gets trace_penalty
         times tr x, up to a constant, with tr x at most 1 instead of equal to it [1]_. `state`
         scales x to trace 1.
-
-    Returns
-    -------
-    StateTomography
-        The model, for `condal.solve`.
 
     Raises
     ------

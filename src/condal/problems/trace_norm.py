@@ -50,18 +50,7 @@ class Coefficients:
         return int(np.count_nonzero(self.singular_values > NEGLIGIBLE * largest))
 
     def predict(self, a: Any) -> Array:
-        """Return the predictions a x for other observations.
-
-        Parameters
-        ----------
-        a : array_like or sparse matrix
-            One row per observation, with m features.
-
-        Returns
-        -------
-        ndarray
-            One row per observation, one column per response.
-        """
+        """Return the predictions a x for other observations, a row of m features each."""
         if not sp.issparse(a):
             a = real_array(a, "a")
         if a.ndim != 2 or a.shape[1] != self.x.shape[0]:
@@ -96,8 +85,6 @@ class TraceRegression(Model):
         The observed responses, p x n.
     radius : float
         The bound on the sum of singular values.
-    name : str, optional
-        The name in results and reports.
     """
 
     map: LeftProduct = field(repr=False)
@@ -120,18 +107,7 @@ class TraceRegression(Model):
         )
 
     def fit(self, result: Result) -> Coefficients:
-        """Return the coefficients of a result.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `condal.solve` for this model.
-
-        Returns
-        -------
-        Coefficients
-            The coefficients and their loss.
-        """
+        """Return the coefficients of a result."""
         x = point_of(result, *self.shape)
         coefficients = Coefficients(0.0, x)
         residual = coefficients.predict(self.map.a) - self.Y
@@ -151,13 +127,6 @@ def trace_regression(
         The observed responses; for classes, 1 in the column of the class and 0 elsewhere.
     radius : float
         The bound on the sum of singular values of the coefficients.
-    name : str, optional
-        The name in results and reports.
-
-    Returns
-    -------
-    TraceRegression
-        The model, for `condal.solve`.
 
     Raises
     ------

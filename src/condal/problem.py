@@ -10,22 +10,19 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from condal.domains.wrapped import complete_domain
-from condal.errors import CondalError, PieceError, ProblemError
-from condal.linalg.gradients import Gradient, zeros_of
-from condal.linalg.guarded import Products
+from condal.domains.wrapped import adjoint_of, complete_domain, require_fit
+from condal.errors import ProblemError
+from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point, total_rows
-from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
 from condal.maps.user import as_map
 from condal.runtime.arguments import require_whole
-from condal.sets.defaults import complete_proximable
+from condal.sets.defaults import sized_proximable
 from condal.sets.separable import Separable
-from condal.smooth.objectives import Linear, complete_smooth
+from condal.smooth.objectives import Linear, complete_smooth, zero_objective
 from condal.types import (
     Domain,
     DomainLike,
-    Lifted,
     LinearMap,
     MapLike,
     Provable,
@@ -92,8 +89,8 @@ class Problem:
                 f"of vectors of length {self.h.size}"
             )
         if not checked:
-            _require_fit(self.X, self.f.M, "f", "the objective f")
-            _require_fit(self.X, self.A, "A", "the constraint map A")
+            require_fit(self.X, self.f.M, "f", "the objective f")
+            require_fit(self.X, self.A, "A", "the constraint map A")
 
     def __repr__(self) -> str:
         verb = "maximise" if self.maximise else "minimise"
@@ -178,9 +175,9 @@ class Problem:
         if B is not None and g is None:
             raise ProblemError("B and g go together: give both for g(Bx), or g alone for g(x)")
         A, B = (M if M is None else as_map(M, part) for M, part in ((A, "A"), (B, "B")))
-        smooth = _zero(X, A, B) if f is None else complete_smooth(f, X, A, B)
-        domain = complete_domain(X, lambda: _adjoint(smooth.M, zeros_of(smooth.M), "f", "f"))
-        _require_fit(domain, smooth.M, "f", "the objective f")
+        smooth = zero_objective(X, A, B) if f is None else complete_smooth(f, X, A, B)
+        domain = complete_domain(X, lambda: adjoint_of(smooth.M, zeros_of(smooth.M), "f", "f"))
+        require_fit(domain, smooth.M, "f", "the objective f")
         if maximise:
             if not isinstance(smooth, Linear):
                 raise ProblemError(
@@ -190,12 +187,12 @@ class Problem:
             smooth = smooth.scaled(-1.0)
         rows: list[tuple[LinearMap, Provable]] = []
         if A is not None and K is not None:
-            _require_fit(domain, A, "A", "the constraint map A")
-            rows.append((A, _sized(K, A, "A and K", "K is a set", "the set K")))
+            require_fit(domain, A, "A", "the constraint map A")
+            rows.append((A, sized_proximable(K, A, "A and K", "K is a set", "the set K")))
         if g is not None:
             B = _identity(smooth) if B is None else B
-            _require_fit(domain, B, "B", "the map B")
-            rows.append((B, _sized(g, B, "B and g", "g is a function", "the function g")))
+            require_fit(domain, B, "B", "the map B")
+            rows.append((B, sized_proximable(g, B, "B and g", "g is a function", "the function g")))
         Ah: tuple[LinearMap, Provable]
         if len(rows) == 1:
             Ah = rows[0]
@@ -308,89 +305,6 @@ def problem_of(model: Problem | Model) -> Problem:
         f"solve takes a Problem or a model such as condal.problems.max_cut(W); "
         f"got {type(model).__name__}"
     )
-
-
-def _require_fit(X: Domain, M: LinearMap, part: str, what: str) -> None:
-    """Raise ProblemError unless the map acts on the space of X."""
-    y = zeros_of(M)
-    if _lifted(X):  # other matrices may have the same side: the entries distinguish them
-        y = np.random.default_rng(0).standard_normal(M.size)
-    gradient = _adjoint(M, y, part, what)
-    if gradient is None:
-        return
-    try:
-        X.check(_guarded(gradient, part), what)
-    except ProblemError as error:
-        raise ProblemError(
-            f"{part} and X do not fit: {error} ({part} acts on {_shape(gradient)})"
-        ) from None
-
-
-def _adjoint(M: LinearMap, y: Array, part: str, what: str) -> Gradient | None:
-    """Return M'y; PieceError names a map that raises."""
-    try:
-        with Products(part, "the adjoint", what).asked():
-            return M.adjoint(y)
-    except PieceError as error:
-        if isinstance(error.__cause__, CondalError):  # raised by condal: it says all
-            raise error.__cause__ from None
-        raise
-
-
-def _lifted(X: Domain) -> bool:
-    """Return whether points of X, or of a part of it, represent other matrices."""
-    return isinstance(X, Lifted) or any(_lifted(part) for part in getattr(X, "parts", ()))
-
-
-def _guarded(v: Gradient, part: str) -> Gradient:
-    """Return v with its operators guarded: a check may multiply by them."""
-    if isinstance(v, tuple):
-        return tuple(_guarded(block, part) for block in v)
-    if not isinstance(v, Symmetric) or not v.operators:
-        return v
-    from condal.linalg.guarded_operators import guard_operators
-
-    return guard_operators(v, part)
-
-
-def _shape(v: Gradient) -> str:
-    """Return the space of a gradient, in words."""
-    if isinstance(v, tuple):
-        return f"({', '.join(_shape(part) for part in v)})"
-    return f"shape {v.shape}"
-
-
-def _sized(h: Any, M: LinearMap, parts: str, kind: str, name: str) -> Provable:
-    """Return h as a function of the images of M, complete; ProblemError if sizes differ."""
-    misfit = f"{parts} do not fit: {parts[0]} makes images of length {M.size}"
-    if hasattr(h, "sized"):
-        try:
-            h = h.sized(M.size)
-        except ProblemError as error:
-            raise ProblemError(f"{misfit}; {error}") from None
-    h = complete_proximable(h, name)
-    if h.size != M.size:
-        raise ProblemError(f"{misfit}, but {kind} of vectors of length {h.size}")
-    return h
-
-
-def _zero(X: DomainLike, *maps: LinearMap | None) -> Linear:
-    """Return f = 0 on the space of the maps."""
-    for M in maps:
-        gradient = None if M is None else M.adjoint(np.zeros(M.size))
-        if gradient is not None:
-            return Linear(_nothing(gradient))
-    raise ProblemError(
-        f"f can be left out only where A or B says what the points of X look like: give f for "
-        f"this {type(X).__name__}, such as condal.Linear of zeros"
-    )
-
-
-def _nothing(v: Gradient) -> Gradient:
-    """Return 0 in the space of the gradient v."""
-    if isinstance(v, tuple):
-        return tuple(_nothing(part) for part in v)
-    return Symmetric(v.n) if isinstance(v, Symmetric) else np.zeros_like(v)
 
 
 def _identity(f: Smooth) -> LinearMap:

@@ -182,9 +182,7 @@ class Trial:
         steps = zip(PROOF_STEPS, LEAST_SLACKS, (aim, inf), strict=True)
         for i, (step, least, enough) in enumerate(steps):
             proved, _ = certificate_and_proof(
-                self.problem,
-                self.seen,
-                self.result.y,
+                *(self.problem, self.seen, self.result.y),
                 tangent=self.result.tangent,
                 slack=max(least * unit, step * missed),
                 failure=_share(self.claimed.failure),
@@ -215,9 +213,8 @@ class Trial:
                 return Claim.false("bound", f"{text}; {better}")
             return Claim("bound", False, text)
         if not proved.failure <= self.claimed.failure:
-            return Claim(
-                "bound", False, f"proved, but wrong with probability at most {proved.failure:.1g}"
-            )
+            text = f"proved, but wrong with probability at most {proved.failure:.1g}"
+            return Claim("bound", False, text)
         if short > 0:  # all digits: with fewer, the two may look equal
             swap = f"in place of the claimed {float(self.claimed.bound)!r}"
             text = f"{float(weaker)!r} is proved {swap}, by {proved.because}"

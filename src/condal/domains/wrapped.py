@@ -1,5 +1,5 @@
 """A domain behind another object: to count or watch its oracle, to represent another domain, or to
-complete a domain of a user that has only an oracle.
+complete a domain of a user that has only an oracle; and whether a map acts on its space.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from condal.domains.product import Product
-from condal.linalg.gradients import Gradient, norm
+from condal.errors import CondalError, PieceError, ProblemError
+from condal.linalg.gradients import Gradient, norm, zeros_of
+from condal.linalg.guarded import Products
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import copy_members, has_member
-from condal.types import Domain, DomainLike, Spectral
+from condal.types import Domain, DomainLike, Lifted, LinearMap, Spectral
 
 if TYPE_CHECKING:
     from condal.linalg.forms import ConeSlice
@@ -219,3 +221,53 @@ def _random(like: Gradient, rng: np.random.Generator) -> Any:
     if isinstance(like, Symmetric):
         return Symmetric(like.n, diagonal=rng.standard_normal(like.n))
     return rng.standard_normal(np.shape(like))
+
+
+def require_fit(X: Domain, M: LinearMap, part: str, what: str) -> None:
+    """Raise ProblemError unless the map acts on the space of X."""
+    y = zeros_of(M)
+    if _lifted(X):  # other matrices may have the same side: the entries distinguish them
+        y = np.random.default_rng(0).standard_normal(M.size)
+    gradient = adjoint_of(M, y, part, what)
+    if gradient is None:
+        return
+    try:
+        X.check(_guarded(gradient, part), what)
+    except ProblemError as error:
+        raise ProblemError(
+            f"{part} and X do not fit: {error} ({part} acts on {_shape(gradient)})"
+        ) from None
+
+
+def adjoint_of(M: LinearMap, y: Array, part: str, what: str) -> Gradient | None:
+    """Return M'y; PieceError names a map that raises."""
+    try:
+        with Products(part, "the adjoint", what).asked():
+            return M.adjoint(y)
+    except PieceError as error:
+        if isinstance(error.__cause__, CondalError):  # raised by condal: it says all
+            raise error.__cause__ from None
+        raise
+
+
+def _lifted(X: Domain) -> bool:
+    """Return whether points of X, or of a part of it, represent other matrices."""
+    return isinstance(X, Lifted) or any(_lifted(part) for part in getattr(X, "parts", ()))
+
+
+def _guarded(v: Gradient, part: str) -> Gradient:
+    """Return v with its operators guarded: a check may multiply by them."""
+    if isinstance(v, tuple):
+        return tuple(_guarded(block, part) for block in v)
+    if not isinstance(v, Symmetric) or not v.operators:
+        return v
+    from condal.linalg.guarded_operators import guard_operators
+
+    return guard_operators(v, part)
+
+
+def _shape(v: Gradient) -> str:
+    """Return the space of a gradient, in words."""
+    if isinstance(v, tuple):
+        return f"({', '.join(_shape(part) for part in v)})"
+    return f"shape {v.shape}"

@@ -95,7 +95,7 @@ class Run:
     def _has_next_method(self) -> bool:
         status, unprovable = self.reasons.status, self.certifier.unprovable
         try:
-            may = status in EXHAUSTED and self.fault is None and not unprovable
+            may = status in EXHAUSTED and not self.fault and not unprovable
             return status is None or (may and self.record.has_more)
         except PieceError as fault:  # while the next method looks at the problem
             self._note_fault(fault)
@@ -248,8 +248,8 @@ class Run:
         record, reasons, ledger = self.record, self.reasons, self.certifier.ledger
         status = reasons.status
         stoppers = [stopper for stopper in self.deadline.stoppers if not stopper.stopped]
-        interrupted = status is Status.INTERRUPTED
-        until = self.budget.proof_until(ledger.seconds, self.counts.longest, interrupted)
+        times = ledger.seconds, self.counts.longest
+        until = self.budget.proof_until(*times, interrupted=status is Status.INTERRUPTED)
         ledger.deadline = Deadline(*stoppers, until=until)
         if status in (*EXHAUSTED, *PROVED) or not len(record.history):
             return
@@ -265,13 +265,12 @@ class Run:
     def _take_answer(self) -> None:
         """Certify the point that the method has reached, and keep the best of all methods."""
         record, reasons, ledger = self.record, self.reasons, self.certifier.ledger
-        status = reasons.status
-        assert status is not None
+        assert reasons.status is not None
         if record.state is None:  # the method failed before its first state
             return
         assert record.x is not None
         try:
-            reached = self.certifier.best(record.state, record.x, status)
+            reached = self.certifier.best(record.state, record.x, reasons.status)
             answer = ledger.best_pair(record.answer, reached)
         except PieceError as fault:
             self._note_fault(fault)
@@ -308,12 +307,14 @@ class Run:
             tol=float(self.stop.tol),
             seed=self.seed,
         )
-        LOG.info(
-            "%s: objective %.10g, bound %.10g, gap %.2g, infeasibility %.2g; %d iterations, %.2f s",
-            status.name.lower(),
-            *(result.objective, result.bound, result.gap, result.infeasibility),
-            *(result.iterations, result.seconds),
-        )
+        if LOG.isEnabledFor(logging.INFO):
+            LOG.info(
+                "%s: objective %.10g, bound %.10g, gap %.2g, infeasibility %.2g; "
+                "%d iterations, %.2f s",
+                status.name.lower(),
+                *(result.objective, result.bound, result.gap, result.infeasibility),
+                *(result.iterations, result.seconds),
+            )
         if self.fault is not None and self.fault.__cause__ is not None:
             self.fault.result = result
             raise self.fault

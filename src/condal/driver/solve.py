@@ -14,7 +14,6 @@ from condal.driver.run import Callback, Run
 from condal.driver.run_record import EVERY_SECONDS, RunRecord, Stop
 from condal.errors import PieceError, ProblemError
 from condal.io.safe_files import PathLike
-from condal.methods.registry import method_of
 from condal.problem import JudgesItself, Model, Problem, problem_of
 from condal.result import Result, unbegun
 from condal.runtime.arguments import Seed, seed_of
@@ -142,8 +141,12 @@ def solve(
     stop = Stop(tol, max_iters, max_seconds)
     limit, user_problem = TimeLimit(max_seconds), problem_of(problem)
     seed = seed_of(seed)
+    if isinstance(method, str):
+        from condal.methods.registry import method_of
+
+        method = method_of(method)
     plan = method if isinstance(method, Plan) else None
-    first: Method | None = method.method if isinstance(method, Plan) else method_of(method)
+    first: Any = method.method if isinstance(method, Plan) else method
     earlier = None if isinstance(warm_start, tuple) else warm_start
     require_kinds(method=first, storage=storage, warm_start=earlier)
     require_kinds(callback=callback, stopper=stopper)

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.rounding import NEAR, norm_above, one_factor, stable_norm, written
 from condal.runtime.arguments import copy_members, has_member, require_members
-from condal.types import Provable, Proximable, ProximableLike
+from condal.types import LinearMap, Provable, Proximable, ProximableLike
 
 FAR = 2.0**30  # a power of 2: multiplying by it does not round
 SAME = 1e-12  # of the terms of h*: by how much two equal values of h* may differ
@@ -222,3 +223,17 @@ def trusted(h: Proximable) -> str:
     inner = [*getattr(h, "parts", ()), *([h.h] if hasattr(h, "h") else [])]
     words = [getattr(h, "trusting", ""), *map(trusted, inner)]
     return " and ".join(dict.fromkeys(filter(None, words)))
+
+
+def sized_proximable(h: Any, M: LinearMap, parts: str, kind: str, name: str) -> Provable:
+    """Return h as a function of the images of M, complete; ProblemError if sizes differ."""
+    misfit = f"{parts} do not fit: {parts[0]} makes images of length {M.size}"
+    if hasattr(h, "sized"):
+        try:
+            h = h.sized(M.size)
+        except ProblemError as error:
+            raise ProblemError(f"{misfit}; {error}") from None
+    h = complete_proximable(h, name)
+    if h.size != M.size:
+        raise ProblemError(f"{misfit}, but {kind} of vectors of length {h.size}")
+    return h

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import PieceError, ProblemError
+from condal.linalg.gradients import Gradient
 from condal.linalg.lifting import is_complex, symmetric
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
@@ -19,7 +20,7 @@ from condal.maps.combined import Across
 from condal.maps.matrices import Cost
 from condal.maps.user import as_map
 from condal.runtime.arguments import finite_array, has_member, require_members, require_positive
-from condal.types import LinearMap
+from condal.types import DomainLike, LinearMap
 
 _ONE = np.ones(1)
 _ONE.flags.writeable = False
@@ -241,3 +242,22 @@ def _length_of_x(f: Any, X: Any, maps: tuple[LinearMap | None, ...]) -> int:
         f"the objective f, a {type(f).__name__}, does not say how long x is: add size, "
         "that length, or M, the linear map in f(x) = phi(Mx)"
     )
+
+
+def zero_objective(X: DomainLike, *maps: LinearMap | None) -> Linear:
+    """Return f = 0 on the space of the maps."""
+    for M in maps:
+        gradient = None if M is None else M.adjoint(np.zeros(M.size))
+        if gradient is not None:
+            return Linear(_nothing(gradient))
+    raise ProblemError(
+        f"f can be left out only where A or B says what the points of X look like: give f for "
+        f"this {type(X).__name__}, such as condal.Linear of zeros"
+    )
+
+
+def _nothing(v: Gradient) -> Gradient:
+    """Return 0 in the space of the gradient v."""
+    if isinstance(v, tuple):
+        return tuple(_nothing(part) for part in v)
+    return Symmetric(v.n) if isinstance(v, Symmetric) else np.zeros_like(v)

@@ -136,11 +136,14 @@ WORDS = {
 }
 
 
-def reached(problem, **options):
+CGAL = condal.CGAL(1.0)
+
+
+def reached(problem, method=CGAL, **options):
     """The result of a solve, returned or attached, and what was said of the fault."""
     options = {"tol": 1e-9, "max_iters": 60, **options}
     try:
-        result = condal.solve(problem, condal.CGAL(1.0), **options)
+        result = condal.solve(problem, method, **options)
     except PieceError as error:
         return error.result, str(error), error
     return result, result.reason, None
@@ -391,16 +394,6 @@ def test_a_product_of_the_user_s_own_is_solved():
         assert result.objective == pytest.approx(2.0, rel=1e-3)
 
 
-@pytest.mark.parametrize("fault", [nan, longer, raises, nothing])
-def test_a_projection_is_looked_at_as_well(fault):
-    problem = problem_of(X=lambda X: Faulty(X, "project", fault, EARLY))
-    try:
-        text = condal.solve(problem).reason
-    except PieceError as error:
-        text = str(error)
-    assert "the projection of the domain X " in text
-
-
 # Oracles and projections under the other methods.
 
 
@@ -439,16 +432,18 @@ def smoothed(fault, at):
     return condal.Problem.of(f, X, B=B, g=condal.L1(0.3)), condal_lab.methods.SmoothedCG(), X
 
 
+def agreeing(X, cost):
+    """A simplex and another domain that agree."""
+    agree = condal.Across(condal.Matrix(np.eye(N)), condal.Matrix(-np.eye(N)))
+    f, both = condal.Linear((cost, np.zeros(N))), condal.Product(condal.Simplex(N), X)
+    return condal.Problem.of(f, both, agree, condal.Equal(np.zeros(N)))
+
+
 def greedy(fault, at):
     """Two polytopes that agree: the oracle of the second goes wrong."""
-    rng = np.random.default_rng(4)
     X = Faulty(condal.LinfBall(N), "lmo", fault, at)
-    cost = (rng.standard_normal(N), np.zeros(N))
-    agree = condal.Across(condal.Matrix(np.eye(N)), condal.Matrix(-np.eye(N)))
-    problem = condal.Problem.of(
-        condal.Linear(cost), condal.Product(condal.Simplex(N), X), agree, condal.Equal(np.zeros(N))
-    )
-    return problem, condal_lab.methods.GDMM(), X
+    cost = np.random.default_rng(4).standard_normal(N)
+    return agreeing(X, cost), condal_lab.methods.GDMM(), X
 
 
 @pytest.mark.parametrize("fault", [nan, longer, raises, of_no_type, nothing])
@@ -456,11 +451,7 @@ def greedy(fault, at):
 @pytest.mark.parametrize("of", [sketched, smoothed, greedy])
 def test_an_oracle_under_other_methods(of, fault, at):
     problem, method, X = of(fault, at)
-    try:
-        result = condal.solve(problem, method, tol=1e-12, max_iters=40)
-        text = result.reason
-    except PieceError as error:
-        result, text = error.result, str(error)
+    result, text, _ = reached(problem, method, tol=1e-12, max_iters=40)
     assert text.startswith("the oracle lmo of the domain X ")
     raised = "raised Breaks: out of cheese"
     assert raised in text if fault is raises else "was promised" in text
@@ -474,11 +465,7 @@ def test_an_oracle_under_other_methods(of, fault, at):
 @pytest.mark.parametrize("method", [None, condal.methods.PrimalDual()])
 def test_a_projection_under_other_methods(fault, at, method):
     X = Faulty(condal.Simplex(N), "project", fault, at)
-    try:
-        result = condal.solve(problem_of(X=lambda _: X), method, tol=1e-12, max_iters=400)
-        text = result.reason
-    except PieceError as error:
-        result, text = error.result, str(error)
+    result, text, _ = reached(problem_of(X=lambda _: X), method, tol=1e-12, max_iters=400)
     assert text.startswith("the projection of the domain X ")
     assert result.status is condal.Status.NUMERICAL_ERROR
     assert X.calls >= at
@@ -487,15 +474,8 @@ def test_a_projection_under_other_methods(fault, at, method):
 @pytest.mark.parametrize("fault", [nan, longer, raises, of_no_type, nothing])
 def test_a_projection_of_a_block(fault):
     X = Faulty(condal.LinfBall(N), "project", fault, EARLY)
-    cost = (np.arange(N, dtype=float), np.zeros(N))
-    agree = condal.Across(condal.Matrix(np.eye(N)), condal.Matrix(-np.eye(N)))
-    problem = condal.Problem.of(
-        condal.Linear(cost), condal.Product(condal.Simplex(N), X), agree, condal.Equal(np.zeros(N))
-    )
-    try:
-        text = condal.solve(problem, condal.methods.PrimalDual()).reason
-    except PieceError as error:
-        text = str(error)
+    problem = agreeing(X, np.arange(N, dtype=float))
+    text = reached(problem, condal.methods.PrimalDual())[1]
     assert text.startswith("the projection of the domain X ")
 
 
@@ -503,12 +483,7 @@ def test_a_projection_of_a_block(fault):
 @pytest.mark.parametrize("fault", [nan, raises])
 def test_faults_under_the_default_method(letter, fault):
     problem = problem_of(**{letter: lambda piece: FaultyMap(piece, "adjoint", fault, 8)})
-    result, text = None, ""
-    try:
-        result = condal.solve(problem, tol=1e-9, max_iters=500)
-        text = result.reason
-    except PieceError as error:
-        result, text = error.result, str(error)
+    result, text, _ = reached(problem, None, max_iters=500)
     assert WORDS[letter] in text
     assert result.status is condal.Status.NUMERICAL_ERROR
 

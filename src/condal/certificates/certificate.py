@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from math import inf, isfinite, isnan, nan
 
 import numpy as np
 
 from condal.linalg.points import Array
+from condal.linalg.rounding import Proof
 from condal.problem import Problem
 from condal.runtime.text import pairs
 
 DIGITS = 10
+ASSUMPTION = re.compile(r", (?=trusting |for points )")  # begins one in the words of a proof
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,14 @@ class CheckedAnswer:
 
     def __str__(self) -> str:
         return self.verdict
+
+
+def assumptions_of(proved: Certificate | Proof) -> tuple[str, ...]:
+    """Return what a proof assumes, each assumption in words."""
+    assumed = tuple(ASSUMPTION.split(proved.how)[1:])
+    if proved.failure:
+        assumed += (f"wrong with probability at most {proved.failure:.1g}",)
+    return assumed
 
 
 def exact_text(bound: float) -> str:

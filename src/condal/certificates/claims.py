@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import inf, isfinite, isnan
@@ -13,6 +12,7 @@ from condal.certificates.bound import DEFAULT_FAILURE, DEFAULT_SLACK, certificat
 from condal.certificates.certificate import (
     Certificate,
     allowed_gap,
+    assumptions_of,
     relative,
     relative_price,
     rounded_text,
@@ -40,7 +40,6 @@ BRACKET_ROOM = 10.0  # times the rounding that a bracket allows, for another mac
 PROOF_STEPS = 0.01, 1e-4  # of the claim: what the first proof may lose, and the second
 LEAST_SLACKS = DEFAULT_SLACK, CLAIM_ROUNDING  # relative: they may lose as much in any case
 ROUNDING_OF_GAP = 0.1  # the most of a claimed gap that counts as rounding of its bound
-ASSUMPTION = re.compile(r", (?=trusting |for points )")  # begins one in the words of a proof
 
 
 @dataclass(frozen=True)
@@ -296,14 +295,6 @@ def separated(problem: Problem, result: Result, seed: int) -> Claim:
             return Claim(name, holds, judged, assumptions_of(replace(proof, failure=failure)))
     text = f"proved, but by {distance:.3g}, not by the {claim.value:.3g} that is claimed"
     return Claim(name, False, text if distance else "the separator proves nothing")
-
-
-def assumptions_of(proved: Certificate | Proof) -> tuple[str, ...]:
-    """Return what a proof assumes, each assumption in words."""
-    assumed = tuple(ASSUMPTION.split(proved.how)[1:])
-    if proved.failure:
-        assumed += (f"wrong with probability at most {proved.failure:.1g}",)
-    return assumed
 
 
 def _share(claimed: float) -> float:

@@ -12,8 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.bound import DEFAULT_FAILURE, lower_bound
-from condal.certificates.certificate import Certificate, CheckedAnswer, allowed_gap, rounded_text
-from condal.certificates.claims import assumptions_of
+from condal.certificates.certificate import (
+    Certificate,
+    CheckedAnswer,
+    allowed_gap,
+    assumptions_of,
+    rounded_text,
+)
 from condal.certificates.cones import ConicForm
 from condal.certificates.conic import proved_lower_bound, proves_infeasible
 from condal.certificates.containment import MAX_SIDE

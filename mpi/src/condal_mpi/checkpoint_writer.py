@@ -11,9 +11,9 @@ from typing import Any
 from condal.driver.checkpoint import Checkpoint, CheckpointWriter
 from condal.errors import FormatError
 from condal.io.checkpoint.about import described
+from condal.io.checkpoint.codec import pack
 from condal.io.checkpoint.file import Contents
 from condal.io.checkpoint.file import read_about as manifest_about
-from condal.io.checkpoint.packing import pack
 from condal.io.container.atomic import previous
 from condal.io.safe_files import PathLike
 from condal.problem import Problem

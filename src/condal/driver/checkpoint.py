@@ -16,8 +16,8 @@ from condal.driver.run import PROVED, Run
 from condal.driver.run_record import ADVICE, EVERY_SECONDS, RunRecord, Stop
 from condal.errors import CondalError, FormatError, PieceError, ProblemError
 from condal.io.checkpoint.about import about_of, described, require_same
+from condal.io.checkpoint.codec import pack
 from condal.io.checkpoint.file import Contents, read, write
-from condal.io.checkpoint.packing import pack
 from condal.io.container.atomic import previous, resolve_target
 from condal.io.container.lock import locked
 from condal.io.safe_files import PathLike

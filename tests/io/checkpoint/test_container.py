@@ -215,7 +215,7 @@ def entry(**changes: Any) -> list[Any]:
         ({"more": 1}, "its header has other keys"),
         ({"about": []}, "does not say what it is about"),
         ({"skeleton": None}, "an array belongs to nothing"),
-        ({"skeleton": {"record": ["os.system", {}]}}, "condal has no record 'os.system'"),
+        ({"skeleton": {"instance": ["os.system", {}]}}, "condal has no class 'os.system'"),
         ({"skeleton": [{"array": 1}]}, "no such array"),
     ],
 )

@@ -18,8 +18,7 @@ from hypothesis.extra import numpy as nst
 import condal
 from condal.certificates.history import History, Row
 from condal.errors import FormatError, ProblemError
-from condal.io.checkpoint.packing import MAX_LEVELS, pack
-from condal.io.checkpoint.unpacking import unpack
+from condal.io.checkpoint.codec import MAX_LEVELS, pack, unpack
 from condal.io.container.arrays import DTYPES
 from condal.linalg.points import LowRank
 from condal.methods import CGAL
@@ -278,7 +277,6 @@ def test_an_attribute_that_would_be_lost_is_refused():
 
 
 LOW_RANK = {"U": {"array": 0}, "weights": {"array": 1}}
-SPARSE = [{"array": 0}, {"array": 1}, {"array": 2}]
 
 
 @pytest.mark.parametrize(
@@ -290,21 +288,11 @@ SPARSE = [{"array": 0}, {"array": 1}, {"array": 2}]
         {"tuple": {}},
         {"tuple": None},
         {"dict": []},
-        {"int": "7"},
-        {"int": "0x7"},
-        {"int": "0x0020000000000000"},
-        {"int": 7},
-        {"int": "zz"},
-        2**53,
-        {"float": "3ff0000000000000"},
-        {"float": "7ff8"},
-        {"float": "7FF8000000000000"},
+        {"float": "7ff8000000000000"},
         {"float": 1.0},
+        {"float": 0},
+        {"scalar": 0},
         {"scalar": ["<f8", "00"]},
-        {"scalar": ["|b1", "02"]},
-        {"scalar": ["|O", "0000000000000000"]},
-        {"scalar": ["<f8"]},
-        {"scalar": "<f8"},
         {"array": 3},
         {"array": -1},
         {"array": True},
@@ -313,29 +301,31 @@ SPARSE = [{"array": 0}, {"array": 1}, {"array": 2}]
         {"same": 0},
         [[], {"same": 1}],
         [[], {"same": True}],
-        {"enum": ["result.Status", "NONE"]},
-        {"enum": ["result.Status", 1]},
-        {"enum": ["points.LowRank", "U"]},
-        {"enum": "result.Status"},
-        {"record": ["os.system", {}]},
-        {"record": ["builtins.eval", {"source": "1"}]},
-        {"record": ["sketch.Sketch", {}]},
-        {"record": ["points.LowRank", {"U": {"array": 0}}]},
-        {"record": ["points.LowRank", LOW_RANK | {"more": 1}]},
-        {"record": ["points.LowRank", dict(reversed(LOW_RANK.items()))]},
-        {"record": ["points.LowRank", [1, 2]]},
-        {"record": [["points.LowRank"], {}]},
-        {"row": ["history.Row", {"k": 1}]},
-        {"object": ["sketch.Sketch", {"n": 1}]},
-        {"object": ["blocks.Blocks", {"parts": {"tuple": []}, "__class__": 1}]},
-        {"object": ["factored.Factored", {"n": 1, "filled": "ab"}]},
-        {"sparse": ["csr", [2, 2], False, SPARSE]},
-        {"sparse": ["dia", [2, 2], False, SPARSE]},
-        {"sparse": ["csr", [2], False, SPARSE]},
-        {"sparse": ["csr", [-1, 2], False, SPARSE]},
-        {"sparse": ["coo", [1, 1], False, SPARSE]},
-        {"sparse": ["csr", [2, 2], 0, SPARSE]},
-        {"sparse": ["csr", [2, 2], False, []]},
+        {"instance": ["result.Status", "NONE"]},
+        {"instance": ["result.Status", 1]},
+        {"instance": ["result.Status", {}]},
+        {"instance": ["points.LowRank", "U"]},
+        {"instance": "result.Status"},
+        {"instance": ["os.system", {}]},
+        {"instance": ["builtins.eval", {"source": "1"}]},
+        {"instance": ["sketch.Sketch", {}]},
+        {"instance": ["points.LowRank", {"U": {"array": 0}}]},
+        {"instance": ["points.LowRank", LOW_RANK | {"more": 1}]},
+        {"instance": ["points.LowRank", dict(reversed(LOW_RANK.items()))]},
+        {"instance": ["points.LowRank", [1, 2]]},
+        {"instance": [["points.LowRank"], {}]},
+        {"instance": ["history.Row", {"k": 1}]},
+        {"instance": ["sketch.Sketch", {"n": 1}]},
+        {"instance": ["choice.Blocks", {"parts": {"tuple": []}, "__class__": 1}]},
+        {"instance": ["whole.Factored", {"n": 1, "filled": "ab"}]},
+        {"sparse": ["csr", 2, 2, False, 0, 1, 2]},
+        {"sparse": ["dia", 2, 2, False, 0, 1, 2]},
+        {"sparse": ["csr", 10**15, 2, False, 0, 1, 2]},
+        {"sparse": ["csr", 2, False, 0, 1, 2]},
+        {"sparse": ["csr", -1, 2, False, 0, 1, 2]},
+        {"sparse": ["coo", 1, 1, False, 0, 1, 2]},
+        {"sparse": ["csr", 2, 2, 0, 0, 1, 2]},
+        {"sparse": ["csr", 2, 2, False]},
         {"sparse": []},
     ],
     ids=lambda skeleton: json.dumps(skeleton)[:60],
@@ -360,13 +350,13 @@ def test_an_array_that_belongs_to_nothing_is_refused():
 def test_a_sparse_matrix_with_an_index_out_of_range_is_refused(indices, indptr):
     arrays = [np.zeros(2), np.array(indices), np.array(indptr)]
     with pytest.raises(FormatError, match="not a condal checkpoint"):
-        unpack({"sparse": ["csr", [2, 2], False, SPARSE]}, arrays, "a.checkpoint")
+        unpack({"sparse": ["csr", 2, 2, False, 0, 1, 2]}, arrays, "a.checkpoint")
 
 
 def test_a_coo_array_that_says_it_is_in_order_must_be():
     arrays = [np.zeros(2), np.array([1, 0]), np.array([0, 0])]
     with pytest.raises(FormatError, match="entries of a sparse matrix are not in order"):
-        unpack({"sparse": ["coo", [2, 2], True, SPARSE]}, arrays, "a.checkpoint")
+        unpack({"sparse": ["coo", 2, 2, True, 0, 1, 2]}, arrays, "a.checkpoint")
 
 
 JSON = st.recursive(
@@ -375,7 +365,7 @@ JSON = st.recursive(
         st.lists(inside, max_size=3),
         st.dictionaries(
             st.sampled_from(
-                ["tuple", "array", "same", "record", "object", "row", "sparse", "dict"]
+                ["tuple", "array", "same", "instance", "scalar", "float", "sparse", "dict"]
             ),
             inside,
             max_size=1,

@@ -20,6 +20,7 @@ from typing import Any
 
 from condal.errors import CondalError, FormatError
 from condal.io.checkpoint import CHECKPOINT
+from condal.io.checkpoint.codec import pack, unpack
 from condal.io.checkpoint.file import (
     Contents,
     both_damaged,
@@ -27,8 +28,6 @@ from condal.io.checkpoint.file import (
     previous_note,
     put,
 )
-from condal.io.checkpoint.packing import pack
-from condal.io.checkpoint.unpacking import unpack
 from condal.io.container.array_file import read_file, read_head
 from condal.io.container.atomic import previous, remove, resolve_target, write_errors
 from condal.io.safe_files import opened

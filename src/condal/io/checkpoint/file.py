@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from condal.errors import FormatError
 from condal.io.checkpoint import CHECKPOINT
-from condal.io.checkpoint.packing import pack
-from condal.io.checkpoint.unpacking import unpack
+from condal.io.checkpoint.codec import pack, unpack
 from condal.io.container.array_file import Head, head_bytes, read_file, read_head, write_file
 from condal.io.container.atomic import previous, replacing, resolve_target, write_errors
 from condal.io.container.manifest import FormatVersionError

@@ -25,7 +25,9 @@ from condal.sklearn import (
 ESTIMATORS = [
     SDPKMeans(n_clusters=3),
     SDPGraphClustering(n_clusters=3, tol=1e-2),
-    SDPGraphClustering(n_clusters=3, affinity="nearest_neighbors", n_neighbors=4, tol=1e-2),
+    SDPGraphClustering(
+        n_clusters=3, affinity="nearest_neighbors", n_neighbors=4, pairs="none", tol=1e-2
+    ),
     MatrixCompletionImputer(),
     SDPSparsePCA(n_components=2),
 ]

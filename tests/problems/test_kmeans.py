@@ -11,7 +11,6 @@ import pytest
 from sklearn.cluster import KMeans as Rival
 
 import condal
-from condal.certificates.certificate import rounded_text
 from condal.linalg.points import LowRank
 from condal.problems import k_means
 from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
@@ -257,14 +256,9 @@ def test_points_all_alike_fill_every_cluster():
         assert set(best_clustering(cloud, 3, Trials(1, np.random.default_rng(0)))) == {0, 1, 2}
 
 
-def test_an_answer_carries_its_bound():
+def test_no_bound_of_an_answer_is_negative():
     model = k_means(blobs(30, 3, apart=8.0), 3)
-    result = condal.solve(model)
-    found = model.round(result)
-    assert found.bound == result.bound <= found.cost * (1 + 1e-12)
-    assert f"bound={rounded_text(result.bound, up=False)}" in repr(found)
-    early = condal.solve(model.problem, max_iters=1)
-    assert model.round(early).bound >= 0.0  # no cost is negative
+    assert model.round(condal.solve(model.problem, max_iters=1)).bound >= 0.0
 
 
 @pytest.mark.parametrize("kind", [pd.Series, np.array, list])
@@ -315,8 +309,6 @@ def test_bad_labels_and_results_are_refused():
             model.cost(wrong)
     with pytest.raises(condal.ProblemError, match=r"labels has 3 different values, but .* k = 2"):
         model.cost([0, 0, 1, 1, 2, 2])
-    with pytest.raises(condal.ProblemError, match="trials must be a whole number"):
-        model.round(condal.solve(model, tol=0.5), trials=0)
 
 
 @pytest.mark.parametrize("seed", [0, 5, 23, 29])
@@ -343,11 +335,8 @@ def test_a_result_of_another_model_proves_nothing():
     with pytest.raises(condal.ProblemError, match="the result belongs to another model"):
         model.excess(model.round(larger).labels, larger)
     other = condal.solve(k_means(points[:9], 3), tol=1e-2, max_iters=20)
-    for use in (lambda: model.round(other), lambda: model.excess(labels, other)):
-        with pytest.raises(condal.ProblemError, match="its point has shape"):
-            use()
-    with pytest.raises(condal.ProblemError, match="wanted a result"):
-        model.round(None)
+    with pytest.raises(condal.ProblemError, match="its point has shape"):
+        model.excess(labels, other)
 
 
 def test_rounding_noise_in_distances_is_forgiven():

@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.certificates.certificate import rounded_text
 from condal.linalg.points import LowRank
 from condal.problems import max_cut
 from condal.storage import Dense
@@ -146,31 +145,6 @@ def weighted(weight):
 def test_bad_graphs_are_refused(W, text):
     with pytest.raises(condal.ProblemError, match=text):
         max_cut(W)
-
-
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        ({"trials": 0}, "trials must be a whole number, at least 1; got 0"),
-        ({"trials": 2.5}, "trials must be a whole number, at least 1; got 2.5"),
-        ({"trials": "3"}, "trials must be a whole number, at least 1; got '3'"),
-        ({"trials": True}, "trials must be a whole number, at least 1; got True"),
-        ({"seed": -1}, "seed must be a whole number, at least 0; got -1"),
-        ({"seed": "a"}, "seed must be a whole number, at least 0; got 'a'"),
-    ],
-)
-def test_rounding_says_what_it_needs(given, text):
-    model = max_cut(torus(3, 3))
-    with pytest.raises(condal.ProblemError, match=text):
-        model.round(condal.solve(model, tol=1e-1), **given)
-
-
-def test_a_cut_carries_its_bound():
-    model = max_cut(torus(3, 3))
-    result = condal.solve(model, tol=1e-2)
-    cut = model.round(result)
-    assert cut.weight <= cut.bound == result.bound
-    assert f"bound={rounded_text(result.bound, up=True)}" in repr(cut)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,10 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from scipy.sparse.linalg import aslinearoperator
 
 import condal
 from condal.errors import ProblemError
-from condal.problems import Signal, max_cut, phase_retrieval
+from condal.problems import Signal, phase_retrieval
 
 
 def random_numbers(shape, *, real=False, seed=0):
@@ -22,34 +20,10 @@ def random_numbers(shape, *, real=False, seed=0):
 
 def by_cvxpy(a, b, trace):
     """min |diag(a x a*) - b|^2 / (2 |b|^2) over x psd, tr x <= trace."""
-    n = a.shape[1]
-    if np.iscomplexobj(a):
-        x = cp.Variable((n, n), hermitian=True)
-        image, size = cp.real(cp.diag(a @ x @ a.conj().T)), cp.real(cp.trace(x))
-    else:
-        x = cp.Variable((n, n), symmetric=True)
-        image, size = cp.diag(a @ x @ a.T), cp.trace(x)
+    x = cp.Variable(2 * a.shape[1:], hermitian=True)
+    image, size = cp.real(cp.diag(a @ x @ a.conj().T)), cp.real(cp.trace(x))
     objective = cp.Minimize(cp.sum_squares(image - b) / (2 * b @ b))
     return cp.Problem(objective, [x >> 0, size <= trace]).solve(solver=cp.CLARABEL)
-
-
-@pytest.mark.parametrize("kind", ["dense", "sparse", "matrix-free"])
-@pytest.mark.parametrize("real", [True, False], ids=["real", "complex"])
-def test_an_independent_solver_agrees(real, kind):
-    a = random_numbers((14, 4), real=real, seed=1)
-    a = np.where(np.abs(a) > 0.4, a, 0.0) if kind == "sparse" else a
-    # Not the intensities of any signal, so that the optimum is not 0.
-    b = np.random.default_rng(2).exponential(2.0, 14)
-    given = {"dense": a, "sparse": sp.csr_array(a), "matrix-free": aslinearoperator(a)}[kind]
-    for trace in (0.6, 5.0):  # tight, and not
-        model = phase_retrieval(b, given, trace=trace)
-        value = by_cvxpy(a, b, trace)
-        result = condal.solve(model, tol=1e-4)
-        assert result.status is condal.Status.SOLVED
-        assert result.objective == pytest.approx(value, abs=1e-3)
-        assert result.bound <= value + 1e-6
-        assert result.x.shape == (4, 4)
-        assert np.iscomplexobj(condal.dense(result.x)) is not real
 
 
 def test_an_independent_solver_agrees_on_coded_diffraction():
@@ -170,8 +144,6 @@ def test_bad_questions_are_refused():
         model.residual(np.ones(3))
     with pytest.raises(condal.ProblemError, match="wanted a signal of 2 numbers, not all 0"):
         model.signal(result).error(np.zeros(2))
-    with pytest.raises(condal.ProblemError, match="the result belongs to another model"):
-        model.signal(condal.solve(max_cut(np.ones((3, 3))), tol=1e-1))
 
 
 def test_the_callers_arrays_are_kept():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import cvxpy as cp
 import networkx as nx
 import numpy as np
 import pytest
@@ -30,15 +29,6 @@ KNOWN = {
 }
 
 
-def by_cvxpy(W, theta_plus):
-    n = W.shape[0]
-    x = cp.Variable((n, n), PSD=True)
-    constraints = [cp.trace(x) == 1, cp.multiply(x, W.toarray() != 0) == 0]
-    constraints += [x >= 0] * theta_plus
-    program = cp.Problem(cp.Maximize(cp.sum(x)), constraints)
-    return program.solve(solver=cp.CLARABEL)
-
-
 @pytest.mark.parametrize("theta_plus", [False, True])
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_values(name, theta_plus):
@@ -48,16 +38,6 @@ def test_known_values(name, theta_plus):
     assert result.status is condal.Status.SOLVED
     assert value <= result.bound * (1 + 1e-12)
     assert result.bound == pytest.approx(value, rel=3e-4)
-
-
-@pytest.mark.parametrize("theta_plus", [False, True])
-@pytest.mark.parametrize("seed", range(3))
-def test_an_independent_solver_agrees(seed, theta_plus):
-    model = theta(random_graph(14, 5.0, seed), theta_plus=theta_plus)
-    value = by_cvxpy(model.W, theta_plus)
-    result = condal.solve(model, tol=1e-4)
-    assert result.objective == pytest.approx(value, rel=1e-3)
-    assert result.bound >= value * (1 - 1e-6)
 
 
 def hamming(d, distances):
@@ -252,11 +232,8 @@ def test_bad_graphs_are_refused(graph, text):
 
 def test_bad_choices_are_refused():
     model = theta(nx.cycle_graph(5))
-    result = condal.solve(model, tol=1e-2)
     with pytest.raises(condal.ProblemError, match="theta_plus must be True or False; got 1"):
         theta(nx.cycle_graph(5), theta_plus=1)
-    with pytest.raises(condal.ProblemError, match="trials must be a whole number, at least 1"):
-        model.round(result, trials=0)
     for vertices, got in [
         ([7], "7 at index 0"),
         ([0, -1], "-1 at index 1"),
@@ -269,5 +246,3 @@ def test_bad_choices_are_refused():
         with pytest.raises(condal.ProblemError, match=f"whole numbers from 0 to 4; got.*{got}"):
             model.is_stable(vertices)
     assert model.is_stable([])
-    with pytest.raises(condal.ProblemError, match="its point has shape"):
-        theta(nx.cycle_graph(6)).round(result)

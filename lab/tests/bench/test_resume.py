@@ -107,7 +107,7 @@ def test_a_file_of_old_is_resumed(tmp_path, asked):
     assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
     loaded = load(tmp_path, "quick")
     assert [run.max_seconds for run in loaded.runs] == [60.0] * 2 + [600.0] * 4
-    assert "The limit per run was 60 or 600 s of CPU time" in page(QUICK, loaded, [])
+    assert "The limit per run was 60 or 600 s of CPU time" in page(QUICK, loaded)
 
 
 def test_a_file_of_old_with_other_versions_is_run_again(tmp_path, asked):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
-from condal.problem import Model, Problem
+from condal.problem import Model, Problem, problem_of
 from condal_lab.experiments.data import find
 
 if TYPE_CHECKING:
@@ -17,6 +17,25 @@ if TYPE_CHECKING:
     from condal_lab.bench.peers.peer import PeerAnswer
 
 Build = Callable[[], "Problem | Model | Question"]
+# Takes a model and a tolerance; returns a result of condal, a value, or x as users see it.
+Solver = Callable[[Any, float], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A model with solvers of its own, by name: what users would write in place of it.
+
+    The solvers return x, or `recovers` is set: what they return is not a point of the problem.
+    """
+
+    model: Any
+    solvers: Mapping[str, Solver]
+    recovers: bool = False
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the model, which may be one itself."""
+        return problem_of(self.model)
 
 
 @dataclass(frozen=True)
@@ -81,13 +100,16 @@ class BenchCase:
 class Set:
     """A set of instances that are run together.
 
-    A `compact` set has many small ones: its page has a row per instance, grouped, and a summary.
+    A set of many small ones has a page with a row per instance, grouped, and a summary; `compact`
+    is what it says about its times and verdicts. The page gives the growth of condal's time with n
+    over the instances `growing`.
     """
 
     name: str
     title: str
     cases: tuple[BenchCase, ...]
-    compact: bool = False
+    compact: str = ""
+    growing: tuple[str, ...] = ()
 
     def case(self, name: str) -> BenchCase:
         """Return the instance of that name, in upper or lower case."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import eigh
@@ -13,11 +13,12 @@ from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Model, Problem, problem_of
 from condal.smooth import Linear
-from condal.types import Spectral
+from condal.types import Spectral, from_user, to_user
 from condal_lab.bench.job import MAX_DISTANCE
 from condal_lab.bench.peers.peer import PeerAnswer
 
-OWN_DUAL, OUR_DUAL, CLAIM = "x, y", "x, our y", "own claim"
+OWN_DUAL, OUR_DUAL, ALONE, CLAIM = "x, y", "x, our y", "x alone", "own claim"
+KNOWN = "x, optimum"
 PROOF_SHARE = 0.01  # the share of the tolerance that the proof may lose to save time
 
 
@@ -28,7 +29,8 @@ class CertifiedAnswer:
     `outside` is the distance of the point from X over the size of X, `how` describes the proof.
 
     `basis` is "x, y" for the solver's point and dual, "x, our y" for its point and a dual computed
-    from it, "x alone" if there is no bound, and "own claim" if the solver returned no point: the
+    from it, "x, optimum" for its point and the known optimum, "x alone" if there is no bound, and
+    "own claim" if the solver returned no point: the
     objective is then its claim, and nothing is proved.
     """
 
@@ -51,11 +53,14 @@ class CertifiedAnswer:
         return self.error <= tol and self.outside <= MAX_DISTANCE
 
 
-def certify_answer(model: Problem | Model, answer: PeerAnswer, *, tol: float) -> CertifiedAnswer:
+def certify_answer(
+    model: Problem | Model, answer: PeerAnswer, *, tol: float, optimum: float | None = None
+) -> CertifiedAnswer:
     """Certify the answer after moving its x to the domain and repairing it, where possible.
 
     If the answer has no dual, or its dual proves too little, a dual is computed from x where
-    possible. The proof may lose a hundredth of tol: it then takes seconds instead of hours.
+    possible, and else the known optimum takes the place of the bound. The proof may lose a
+    hundredth of tol: it then takes seconds instead of hours.
     """
     problem = problem_of(model)
     if answer.certificate is not None:
@@ -66,7 +71,7 @@ def certify_answer(model: Problem | Model, answer: PeerAnswer, *, tol: float) ->
     x = make_feasible(problem, answer.x)
     slack = PROOF_SHARE * tol * problem.gap_unit(problem.objective(x))
     best = CertifiedAnswer(
-        "x alone",
+        ALONE,
         objective=problem.objective(x),
         infeasibility=problem.infeasibility(x),
         outside=problem.X.distance(x) / problem.X.max_norm,
@@ -76,6 +81,9 @@ def certify_answer(model: Problem | Model, answer: PeerAnswer, *, tol: float) ->
     if not best.gap <= tol and (y := recover_dual(problem, x)) is not None:
         ours = _from_certificate(problem, certify(problem, x, y, slack=slack), OUR_DUAL)
         best = best if best.gap <= ours.gap else ours
+    if best.basis == ALONE and optimum is not None:
+        apart = abs(best.objective - optimum) / problem.gap_unit(optimum)
+        return replace(best, basis=KNOWN, bound=optimum, gap=apart, price=0.0)
     return best
 
 
@@ -100,7 +108,7 @@ def make_feasible(problem: Problem, x: Point) -> Point:
         trace = x.trace
         if trace > 0 and (not X.at_most or trace > X.trace):
             x = LowRank(x.U, x.weights * (X.trace / trace))
-    return x if problem.repair is None else problem.repair(x)
+    return x if problem.repair is None else from_user(X, problem.repair(to_user(X, x)))
 
 
 def recover_dual(problem: Problem, x: Point) -> Array | None:
@@ -112,7 +120,7 @@ def recover_dual(problem: Problem, x: Point) -> Array | None:
     if rows is None or not isinstance(f, Linear) or not isinstance(f.C, Symmetric):
         return None
     R = _psd(x).factor() if not isinstance(x, tuple) else None
-    if R is None:
+    if R is None or len(R) != rows.size:  # several blocks, or the real form of a complex x
         return None
     diagonal = np.einsum("ij,ij->i", R, R)
     slope = np.einsum("ij,ij->i", f.C @ R, R)

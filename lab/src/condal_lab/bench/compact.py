@@ -8,7 +8,7 @@ from statistics import median
 
 from condal_lab.bench.cases import Set
 from condal_lab.bench.job import BenchRun, Outcome
-from condal_lab.bench.peers import PEERS
+from condal_lab.bench.peers import PEERS, YARDSTICKS
 from condal_lab.bench.results import OURS, Results
 
 WORDS: dict[Outcome, str] = {
@@ -22,18 +22,6 @@ WORDS: dict[Outcome, str] = {
 }
 COUNTED = ("right", "short", "no verdict", "wrong")
 SUMMARY = ("group", "solver", "run", *COUNTED, "median x", "worst x")
-HOW = (
-    "Right: the status is the known one, and value and constraints are within the tolerance. "
-    "Short: within ten times the tolerance; a peer that is short runs again at a smaller one. "
-    "Wrong: another status, or a value farther away. No verdict: any other status, or none in "
-    "time. x is condal's CPU time over the best rival's that is right, below 1 if condal is "
-    "faster; the rival is CSDP for programs of files and families, else the better of SCS and "
-    "Clarabel. CPU times are those of the solver alone, from the cone program that CVXPY hands "
-    "over to the solver's answer, without start-up and imports; CSDP's include its reading of the "
-    "file. Whole x is the same ratio for problem.solve(), with CVXPY's compilation, which every "
-    "solver needs, and its unpacking of the answer."
-)
-
 Time = Callable[[BenchRun], float | None]
 CPU_TIME: Time = attrgetter("cpu")  # of the solver alone
 WHOLE_TIME: Time = attrgetter("whole")
@@ -51,12 +39,12 @@ def groups(benchmark: Set, results: Results) -> dict[str, list[str]]:
 def solvers(results: Results, cases: Sequence[str]) -> list[str]:
     """Return the solvers that were run on these instances, condal first."""
     ran = {run.solver for case in cases for run in results.of(case)}
-    return [name for name in (OURS, *PEERS) if name in ran]
+    return [name for name in (OURS, *PEERS, *YARDSTICKS) if name in ran]
 
 
 def ratio(benchmark: Set, results: Results, case: str, time: Time = CPU_TIME) -> float | None:
     """Return condal's time over the least of a rival that is right, if condal is right."""
-    ours, rivals = results.ours(case), benchmark.case(case).rivals or tuple(PEERS)
+    ours, rivals = results.ours(case), benchmark.case(case).rivals or (*PEERS, *YARDSTICKS)
     right = [run for run in results.of(case) if run.outcome == "solved"]
     times = [spent for run in right if run.solver in rivals and (spent := time(run))]
     spent = None if ours is None or ours.outcome != "solved" else time(ours)
@@ -127,11 +115,11 @@ def notes(benchmark: Set, results: Results) -> list[str]:
         if name in wanted and name not in results.versions
     ]
     for run in results.runs:
-        if run.quality is not None:
-            share = f"{run.quality:.2g}"
-            lines.append(
-                f"{run.case}: {run.solver} takes {share} of the first solve for a later one"
-            )
+        quality = benchmark.case(run.case).quality
+        if run.quality is not None and quality is not None:
+            lines.append(f"{run.case}: {run.solver}, {quality.name} {run.quality:.4g}")
+        if run.outcome == "refused":
+            lines.append(f"{run.case}: {run.solver} {run.outcome}, {run.reason}")
         if run.outcome in ("wrong", "short"):
             off = "" if run.error != run.error else f", off by {run.error:.1e}"
             lines.append(f"{run.case}: {run.solver} says {run.reason}{off}")

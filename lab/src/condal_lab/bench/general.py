@@ -8,16 +8,22 @@ from pathlib import Path
 from condal.io.formats import read_graph
 from condal.problem import Model
 from condal.problems import bisection, max_cut, max_k_cut, theta
-from condal_lab.bench.cases import BenchCase, Quality, Set
+from condal_lab.bench.cases import BenchCase, Quality, Set, Written
 from condal_lab.bench.generated import sparse_graph, sparse_rows, uniform_graph
 from condal_lab.bench.libraries import cut, sdpa
-from condal_lab.bench.recovery import Ratings, diffraction, noisy_entries, star_ratings
+from condal_lab.bench.truths import (
+    TEST_ERROR,
+    Ratings,
+    diffraction,
+    noisy_entries,
+    ratings,
+    star_ratings,
+)
 from condal_lab.experiments.stand_ins import planar_union, random_graph
 
 INTERIOR = ("SCS", "CSDP", "LoRADS", "SDPLR")
 FACTORED = ("LoRADS", "SDPLR")
 GROWING = (1_000, 3_162, 10_000, 31_623)
-TEST_ERROR = Quality("test RMSE", Ratings.test_error)
 
 
 def _theta(n: int, edges: int, tol: float, peers: tuple[str, ...], *also: float) -> BenchCase:
@@ -71,8 +77,8 @@ def _three_cut_of_random(n: int) -> Model:
     return max_k_cut(sparse_graph(n, degree=10.0), 3, pairs="edges")
 
 
-def _ratings() -> Model:
-    return Ratings.split(*star_ratings(1_000, 1_700, 100_000))
+def _ratings() -> Written:
+    return ratings(Ratings.split(*star_ratings(1_000, 1_700, 100_000)))
 
 
 def _phase(side: int, noise: float) -> BenchCase:
@@ -185,4 +191,5 @@ GENERAL = Set(
         _phase(1_000, 0.0),
         *map(_growing, GROWING),
     ),
+    growing=tuple(f"grown-{n}" for n in GROWING),
 )

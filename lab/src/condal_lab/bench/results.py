@@ -94,7 +94,7 @@ def all_versions(runs: Iterable[BenchRun], today: dict[str, str]) -> dict[str, s
     return {name: " and ".join(distinct) for name, distinct in by_name.items()}
 
 
-def save(folder: Path, results: Results, figures: Iterable[dict[str, Any]] = ()) -> Path:
+def save(folder: Path, results: Results) -> Path:
     """Write bench-SET.json in the folder atomically."""
     record = {
         "format": FORMAT,
@@ -102,7 +102,6 @@ def save(folder: Path, results: Results, figures: Iterable[dict[str, Any]] = ())
         "max_seconds": results.max_seconds,
         "machine": results.machine,
         "versions": results.versions,
-        "figures": list(figures),
         "runs": [run.record() for run in results.runs],
     }
     path = folder / file_name(results.set)

@@ -13,6 +13,7 @@ from scipy.io import loadmat
 from condal.errors import ProblemError
 from condal.problem import Model
 from condal.problems import k_means, max_cut
+from condal_lab.bench.applications import APPLICATIONS
 from condal_lab.bench.cases import BenchCase, Build, Set
 from condal_lab.bench.conic.instances import CONIC
 from condal_lab.bench.general import GENERAL
@@ -27,6 +28,7 @@ from condal_lab.experiments.stand_ins import (
 )
 
 FACTORED = ("Pymanopt", "LoRADS", "SDPLR", "mixing")  # they optimise a factor of x
+SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)  # of `growth`
 WRITTEN_OUT = ("Clarabel", "CVXOPT", "CSDP", "SDPA", "DSDP")  # they need a row per entry of x
 
 
@@ -134,7 +136,8 @@ SETS: dict[str, Set] = {
         Set(
             "growth",
             "max-cut of random graphs, n = 10^4 to 10^6, to 1e-3, condal only",
-            tuple(_growing(n) for n in (10_000, 31_623, 100_000, 316_228, 1_000_000)),
+            tuple(map(_growing, SIZES)),
+            growing=tuple(f"random-{n}" for n in SIZES),
         ),
         Set(
             "hubs",
@@ -145,6 +148,7 @@ SETS: dict[str, Set] = {
         SDPLIB,
         DIMACS,
         CONIC,
+        APPLICATIONS,
         Set(
             "quick",
             "small generated instances, in a minute",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+
+import numpy as np
 
 from condal_lab.bench import compact
 from condal_lab.bench.cases import Quality, Set
-from condal_lab.bench.figures import FigureVerdict
 from condal_lab.bench.job import MAX_DISTANCE, BenchRun
 from condal_lab.bench.results import OURS, Results
 from condal_lab.markdown import markdown
@@ -17,7 +18,6 @@ HEAD = (
 )
 TOO_WIDE = ("xwall",)  # columns that a terminal of 80 columns has no room for
 RATIOS = "xCPU, xwall, xMB: condal's value over the solver's; values below 1 favour condal"
-NOT_MEASURED = "Figures not measured because their instances or peers were not run: {}."
 PROVED = (
     "gap, infeas. and its price come from condal's certificate of the solver's x and y, or of its "
     "x and a y computed from it. A solver that returns no point has only its own claim. * marks a "
@@ -87,28 +87,28 @@ def heading(benchmark: Set, results: Results, case: str) -> str:
     return f"{known.name}: {known.title}, to {power(tol)}{optimum}{stand_in}"
 
 
-def figure_cells(verdict: FigureVerdict) -> tuple[str, str, str, str]:
-    """Return the cells of a figure."""
-    value = "-" if verdict.value is None else f"{verdict.value:.3g}"
-    text = verdict.text + (f" ({verdict.remark})" if verdict.remark else "")
-    return text, f"{verdict.limit:g}", value, verdict.verdict
+def growth(benchmark: Set, results: Results) -> list[str]:
+    """Say how condal's CPU time grows with n, where two sizes or more are solved."""
+    runs = [(benchmark.case(name).n, results.ours(name)) for name in benchmark.growing]
+    solved = [(n, run.cpu) for n, run in runs if run and run.cpu and run.outcome == "solved"]
+    if len(solved) < 2:
+        return []
+    sizes, seconds_of = np.log(np.array(solved)).T
+    slope = np.polyfit(sizes, seconds_of, 1)[0]
+    low, high = min(solved)[0], max(solved)[0]
+    return [f"condal's CPU time grows like n^{slope:.2f} from n = {low:,} to {high:,}."]
 
 
-def page(benchmark: Set, results: Results, figures: Sequence[FigureVerdict]) -> str:
-    """Return the page of a set in Markdown: tables, figures, machine and versions."""
+def page(benchmark: Set, results: Results) -> str:
+    """Return the page of a set in Markdown: tables, machine and versions."""
     blocks = [f"# {benchmark.name}: {benchmark.title}"]
     blocks += _compact(benchmark, results) if benchmark.compact else _by_case(benchmark, results)
-    measured, rest = split_measured(figures)
-    if measured:
-        head = ("figure", "at most", "measured", "verdict")
-        blocks += ["## Figures", markdown(head, map(figure_cells, measured))]
-    if rest:
-        blocks.append(NOT_MEASURED.format(rest))
+    blocks += growth(benchmark, results)
     machine = ", ".join(f"{name} {value}" for name, value in results.machine.items())
     versions = ", ".join(f"{name} {value}" for name, value in results.versions.items())
     limits = sorted({results.limit(run) for run in results.runs} or {results.max_seconds})
     limit = f"The limit per run was {' or '.join(f'{each:g}' for each in limits)} s of CPU time."
-    how = compact.HOW if benchmark.compact else f"{RATIOS}. {PROVED}"
+    how = benchmark.compact or f"{RATIOS}. {PROVED}"
     blocks += ["## How", f"{how} {limit}", f"Machine: {machine}.", f"{versions}."]
     return "\n\n".join(blocks) + "\n"
 
@@ -155,9 +155,3 @@ def power(value: float, digits: int = 0) -> str:
     """Format a number as 1e-6, not 1e-06, to save columns."""
     mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
     return f"{mantissa}e{int(exponent)}"
-
-
-def split_measured(figures: Sequence[FigureVerdict]) -> tuple[list[FigureVerdict], int]:
-    """Return the figures that were measured, and the number of the others."""
-    measured = [f for f in figures if f.verdict != "not measured" or f.value is not None]
-    return measured, len(figures) - len(measured)

@@ -7,21 +7,26 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from condal.errors import CondalError
+from condal.linalg.points import dense
 from condal.problem import Model, Problem
+from condal.result import Result
+from condal.types import Spectral, from_user
 from condal_lab.bench import memory
-from condal_lab.bench.cases import BenchCase
+from condal_lab.bench.cases import BenchCase, Written
 from condal_lab.bench.certified import CertifiedAnswer, certify_answer
 from condal_lab.bench.conic.question import ConicAnswer, Question, Truth, judge
 from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.peers import solver
 from condal_lab.bench.peers.files import ProgramTask
 from condal_lab.bench.peers.peer import (
+    CallTask,
     Limits,
     PeerAnswer,
     PeerTask,
@@ -58,12 +63,13 @@ def work(job: Job) -> BenchRun:
             return BenchRun(**facts, outcome="failed", reason=_brief(error))
         facts |= _used(usages)
         if isinstance(model, Question):
-            return _judged_run(facts, model.truth, answer)
-        return _certified_run(facts, case, model, answer)
+            return _judged_run(facts, case, model.truth, answer)
+        own: Any = model.model if isinstance(model, Written) else model
+        return _certified_run(facts, case, own, answer)
 
 
 def _solve(
-    job: Job, model: Problem | Model | Question, limits: Limits
+    job: Job, model: Problem | Model | Question | Written, limits: Limits
 ) -> tuple[PeerAnswer, list[Usage]]:
     """Solve the instance; a short solve of a question is repeated.
 
@@ -85,10 +91,30 @@ def _solve(
     return answer, usages
 
 
-def _prepare(job: Job, model: Problem | Model | Question, limits: Limits) -> PeerTask:
+def _prepare(job: Job, model: Problem | Model | Question | Written, limits: Limits) -> PeerTask:
     if isinstance(model, Question):
         return model.prepare(job.solver, job.eps, limits)
-    return solver(job.solver).prepare(model, job.eps, limits)
+    given: Any = model
+    if isinstance(model, Written):
+        given, own = model.model, model.solvers.get(job.solver)
+        if own is not None:
+            return CallTask(lambda: own(given, job.eps), partial(_answer, model))
+    return solver(job.solver).prepare(given, job.eps, limits)
+
+
+def _answer(model: Written, found: Any) -> PeerAnswer:
+    """Return the answer of a solver that an instance brings."""
+    if isinstance(found, Result):
+        return PeerAnswer(found.x, found.y, certificate=found.certificate)
+    if isinstance(found, float):
+        return PeerAnswer(claim=found)
+    if found is None:
+        return PeerAnswer()
+    if model.recovers:
+        return PeerAnswer(recovered=found)
+    X: Any = model.problem.X
+    whole = dense(from_user(X, found)) if isinstance(X, Spectral) else np.asarray(found).ravel()
+    return PeerAnswer(X.project(whole))
 
 
 def measure_solve(task: PeerTask, seconds: float, times: int = 1) -> Usage:
@@ -108,7 +134,9 @@ def measure_solve(task: PeerTask, seconds: float, times: int = 1) -> Usage:
     return Usage(used / times, wall / times, memory.peak())
 
 
-def _judged_run(facts: dict[str, Any], truth: Truth, answer: PeerAnswer) -> BenchRun:
+def _judged_run(
+    facts: dict[str, Any], case: BenchCase, truth: Truth, answer: PeerAnswer
+) -> BenchRun:
     """Judge an answer by what is known about the instance."""
     found: ConicAnswer = answer.recovered
     optimal = truth.status == found.status == "optimal"
@@ -120,7 +148,7 @@ def _judged_run(facts: dict[str, Any], truth: Truth, answer: PeerAnswer) -> Benc
         gap=found.distance(truth) if optimal else None,
         infeasibility=found.violation if optimal else None,
         setup=found.setup,
-        quality=found.later_share,
+        quality=None if case.quality is None else case.quality.measure(truth, answer),
         certified="known answer",
     )
 
@@ -136,7 +164,7 @@ def _certified_run(
     facts: dict[str, Any], case: BenchCase, model: Problem | Model, answer: PeerAnswer
 ) -> BenchRun:
     try:
-        proved = certify_answer(model, answer, tol=facts["tol"])
+        proved = certify_answer(model, answer, tol=facts["tol"], optimum=case.optimum)
         quality = None if case.quality is None else case.quality.measure(model, answer)
     except Exception as error:  # nan, or a wrong shape
         message = f"its answer cannot be certified: {_brief(error)}"

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from condal_lab.bench.cases import Set
-    from condal_lab.bench.figures import FigureVerdict
     from condal_lab.bench.job import BenchRun
     from condal_lab.bench.results import Results
     from condal_lab.bench.run import BenchPlan
@@ -109,19 +108,15 @@ def bench(
 def _run(benchmark: Set, plan: BenchPlan) -> None:
     """Run a set and write its tables and figures."""
     from condal.io.formats.writing import write_text
-    from condal_lab.bench.figures import verdicts
     from condal_lab.bench.profile import draw
-    from condal_lab.bench.results import save
     from condal_lab.bench.run import run_set
     from condal_lab.bench.table import page
 
     click.echo(f"\n{benchmark.name}: {benchmark.title}\n")
     began = time.perf_counter()
     results = run_set(benchmark, plan, say=_say, done=_done)
-    figures = verdicts(results)
-    save(plan.folder, results, [verdict.record() for verdict in figures])
-    write_text(plan.folder / f"bench-{benchmark.name}.md", [page(benchmark, results, figures)])
-    _print(benchmark, results, figures)
+    write_text(plan.folder / f"bench-{benchmark.name}.md", [page(benchmark, results)])
+    _print(benchmark, results)
     stem = plan.folder / f"bench-{benchmark.name}"
     files = [stem.with_suffix(suffix) for suffix in (".json", ".md")]
     files += draw([results], stem, f"{benchmark.name}: {benchmark.title}")
@@ -130,24 +125,14 @@ def _run(benchmark: Set, plan: BenchPlan) -> None:
         click.echo(f"  {escape_terminal(str(path))}")
 
 
-def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> None:
+def _print(benchmark: Set, results: Results) -> None:
     """Print the tables in 80 columns."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from condal_lab.bench.table import (
-        HEAD,
-        NOT_MEASURED,
-        RATIOS,
-        TOO_WIDE,
-        figure_cells,
-        heading,
-        notes,
-        rows,
-        split_measured,
-    )
+    from condal_lab.bench.table import HEAD, RATIOS, TOO_WIDE, growth, heading, notes, rows
 
     console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
     if benchmark.compact:
@@ -166,17 +151,8 @@ def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> No
             console.print(Text(f"  {note}"))
     if not benchmark.compact:
         console.print(Text(f"\n{RATIOS}. * marks a gap above the tolerance."))
-    judged_figures, rest = split_measured(figures)
-    if judged_figures:
-        grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-        for name in ("figure", "at most", "measured", "verdict"):
-            grid.add_column(name, justify="right" if name in ("at most", "measured") else "left")
-        for verdict in judged_figures:
-            grid.add_row(*figure_cells(verdict))
-        console.print(Text(""))
-        console.print(grid)
-    if rest:
-        console.print(Text(f"\n{NOT_MEASURED.format(rest)}"))
+    for line in growth(benchmark, results):
+        console.print(Text(f"\n{line}"))
 
 
 def _print_summary(console: Console, benchmark: Set, results: Results) -> None:

@@ -91,6 +91,12 @@ def _dimacs(file: str, checksum: str) -> Source:
     return Source(name, place, checksum, (home,), text=text)
 
 
+def _pose_graph(name: str, checksum: str) -> Source:
+    commit = "9b631b6b82d8aa7d32ab846412ae1c070412b7b6"
+    home = f"https://raw.githubusercontent.com/david-m-rosen/SE-Sync/{commit}/data/{name}.g2o"
+    return Source(name, f"g2o/{name}.g2o", checksum, (home,))
+
+
 DIMACS_FILES = {
     "toruspm3-8-50.dat.gz": "30453e345580f6404f2b72cdd7c828477485f2d5cae19f899351277aefafde95",
     "torusg3-8.dat.gz": "e48be74a91054e842ac544d22aa09a468f9caf960300024390eb196db5d4937a",
@@ -111,6 +117,7 @@ SOURCES = {
             ),
         ),
         _gset("G1", "d478e100fccb96c00e8b70a7303ee6d88cf58935ce097a8bc0b41c0fd9c09a26"),
+        _gset("G11", "2c03e5ae002d17665f4d8765cc173293c495b180484c714d60e3a82f46b5dbae"),
         _gset("G40", "46d50003591c2799d2669d8762668a83ad62cbc8750c3792120964a343663eb8"),
         _gset("G22", "0f4cdf85870a8394bad36dfdefabdad4fc73ad8e2234457e22dacb1fa5b7778b"),
         _gset("G43", "577bcffc5756175a4ab6613082d2ecf25d02bfda1faf3197931557481a6642d1"),
@@ -166,6 +173,33 @@ SOURCES = {
         _sparse_sdp("shmup1", "cc71d7ad2e8b820ecc1308dff9db13dd82759a37d551ee6f79322673ccabffeb"),
         _sparse_sdp("trto1", "43c3b048b6f83d07254d94ea22f2a1b6a90233f1831381da83a85fedd0bb5119"),
         _sparse_sdp("vibra1", "dcce429dff2f21e6d65546d7a46e31627ba1cd946ffc023f15928e0083199c2b"),
+        Source(
+            "QAPLIB",
+            "qaplib/qaplib_dat_sln.tar.xz",
+            "4f596236756fd43233532695d4e1f4db542d6908839dde6b70e45a86881b828a",
+            (),
+            text=False,
+            origin="github.com/didoudiaz/QAP-instances: its .dat and .sln files in one archive",
+        ),
+        Source(
+            "MovieLens",
+            "movielens/ml-latest-small_ratings.csv",
+            "c37e802b52c1717e67ab941926c19897e1bc3481f213a93c564ef6d2a1e8ef32",
+            (),
+            origin="the file ratings.csv of GroupLens's ml-latest-small of 2018",
+        ),
+        _pose_graph("CSAIL", "eb50fd3d5631749aa28252cd5ad4a7e92db3940467ed127fc9b10667ed6edd2b"),
+        _pose_graph("intel", "9bb1db58f18ae05362970d292ac74c5d9cbae1c5fcfc690f3edb2619eea11536"),
+        _pose_graph(
+            "manhattan", "f927fc7a2aa4cf15f61d0dcfaac1ad8d0eb82427f6e3e6c9e0fedede85d1c5f8"
+        ),
+        _pose_graph(
+            "sphere2500", "e61819d92d5d00c7777ae3da0a7907b55bdd33b3cb60010e1516ecd435a7beef"
+        ),
+        _pose_graph("torus3D", "16dcc2f17629f08c5fcd910d1c841509a128a8a711088d232476720ee037a6fe"),
+        _pose_graph(
+            "parking-garage", "d8d047b0f6c76473811a0d7e675b3934681c486fa67ee67b6a813521ebf6b6b3"
+        ),
         *(_dimacs(file, checksum) for file, checksum in DIMACS_FILES.items()),
     )
 }

@@ -11,7 +11,6 @@ from condal_lab.bench.peers.ours import Ours
 from condal_lab.bench.peers.peer import Peer
 from condal_lab.bench.peers.pymanopt import Pymanopt
 from condal_lab.bench.peers.scs import SCS
-from condal_lab.bench.peers.soft_impute import SoftImputePeer
 
 OURS: Peer = Ours()
 
@@ -33,8 +32,12 @@ PEERS: dict[str, Peer] = {
 }
 
 
-# NumPy is all they need. They run only on the instances that name them.
-YARDSTICKS: dict[str, Peer] = {peer.name: peer for peer in (Eigh(), SoftImputePeer())}
+# They run only on the instances that name them, which bring those without a record of their own.
+YARDSTICKS: dict[str, Peer | None] = {
+    "eigh": Eigh(),
+    **dict.fromkeys(("soft-impute", "HiGHS", "Wirtinger flow", "SE-Sync", "R rho R")),
+    "projected least squares": None,
+}
 
 
 def installed() -> dict[str, str]:
@@ -45,7 +48,10 @@ def installed() -> dict[str, str]:
 
 def solver(name: str) -> Peer:
     """Return the peer or yardstick of that name, or condal."""
-    return {OURS.name: OURS, **PEERS, **YARDSTICKS}[name]
+    peer = {OURS.name: OURS, **PEERS, **YARDSTICKS}[name]
+    if peer is None:
+        raise ProblemError(f"{name} solves only instances that bring it")
+    return peer
 
 
 def chosen(names: str | None) -> dict[str, str]:

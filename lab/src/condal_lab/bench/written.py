@@ -1,4 +1,4 @@
-"""The benchmark problems in CVXPY, each as a user would write it, and the solvers behind it."""
+"""The applications in CVXPY, each as a user would write it, and the solvers behind it."""
 
 from __future__ import annotations
 
@@ -9,44 +9,33 @@ import numpy as np
 
 from condal_lab.bench.peers.peer import Refusal
 
-MEMORY = 8e9  # bytes available to a run
+MEMORY = 8e9  # bytes
 
 Make = Callable[[Any], "tuple[Any, Any, list[Any]]"]  # cvxpy -> objective, variable, constraints
+OPTIONS: dict[str, Callable[[float], dict[str, Any]]] = {
+    "SCS": lambda tol: {"solver": "SCS", "eps_abs": tol, "eps_rel": tol, "max_iters": 10**7},
+    "Clarabel": lambda tol: {
+        "solver": "CLARABEL",
+        **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tol),
+    },
+    "HiGHS": lambda tol: {"solver": "HIGHS"},
+}
 
 
-def _scs(eps: float) -> dict[str, Any]:
-    return {"solver": "SCS", "eps_abs": eps, "eps_rel": eps, "max_iters": 10**7}
+def engines(make: Make, *names: str) -> dict[str, Callable[[Any, float], Any]]:
+    """Return, for each of the named solvers, (model, tol) -> x; each call also compiles."""
 
+    def by(name: str) -> Callable[[Any, float], Any]:
+        def solve(_: Any, tol: float) -> Any:
+            import cvxpy as cp
 
-def _clarabel(eps: float) -> dict[str, Any]:
-    return {"solver": "CLARABEL", "tol_gap_abs": eps, "tol_gap_rel": eps, "tol_feas": eps}
+            objective, x, constraints = make(cp)
+            cp.Problem(objective, constraints).solve(**OPTIONS[name](tol))
+            return x.value
 
+        return solve
 
-def _highs(eps: float) -> dict[str, Any]:
-    return {"solver": "HIGHS"}
-
-
-ENGINES = {"SCS": _scs, "Clarabel": _clarabel, "HiGHS": _highs}
-
-
-def by_cvxpy(engine: str, make: Make) -> Callable[[float], Any]:
-    """Return eps -> (x, status, seconds of the solver); each call also builds the model."""
-
-    def solve(eps: float) -> tuple[Any, str, float]:
-        import cvxpy as cp
-
-        objective, x, constraints = make(cp)
-        program = cp.Problem(objective, constraints)
-        program.solve(**ENGINES[engine](eps))
-        stats = program.solver_stats
-        return x.value, str(program.status), (stats.solve_time or 0.0) + (stats.setup_time or 0.0)
-
-    return solve
-
-
-def engines(make: Make, *names: str) -> dict[str, Callable[[float], Any]]:
-    """Return the program for each of the named solvers."""
-    return {name: by_cvxpy(name, make) for name in names}
+    return {name: by(name) for name in names}
 
 
 def lifted_signal(a: Any, b: Any, trace: float) -> Make:
@@ -80,6 +69,8 @@ def nuclear_fit(shape: Any, i: Any, j: Any, v: Any, radius: float) -> Make:
 
 
 def theta(W: Any) -> Make:
+    """Maximise the sum of x, tr x = 1, x = 0 on the edges."""
+
     def make(cp: Any) -> Any:
         i, j = np.nonzero(np.triu(W.toarray()))
         x = cp.Variable(W.shape, PSD=True)
@@ -89,6 +80,8 @@ def theta(W: Any) -> Make:
 
 
 def l1_fit(M: Any, b: Any, radius: float, loss: str) -> Make:
+    """Regression in a ball of the l1 norm, with coefficients that sum to 0."""
+
     def make(cp: Any) -> Any:
         x = cp.Variable(M.shape[1])
         missed = M @ x - b
@@ -99,6 +92,8 @@ def l1_fit(M: Any, b: Any, radius: float, loss: str) -> Make:
 
 
 def portfolio(data: dict[str, Any]) -> Make:
+    """Risk of a factor model minus return, with trading costs."""
+
     def make(cp: Any) -> Any:
         x = cp.Variable(data["expected"].size)
         risk = cp.sum_squares(data["F"] @ x) + cp.sum_squares(cp.multiply(np.sqrt(data["d"]), x))
@@ -114,6 +109,8 @@ def portfolio(data: dict[str, Any]) -> Make:
 
 
 def matching(A: Any, B: Any) -> Make:
+    """Minimise |AP - PB|^2 over doubly stochastic P."""
+
     def make(cp: Any) -> Any:
         P = cp.Variable(A.shape)
         rows = [P >= 0, cp.sum(P, axis=0) == 1, cp.sum(P, axis=1) == 1]
@@ -160,6 +157,8 @@ def identity_blocks(C: Any, d: int) -> Make:
 
 
 def responses(a: Any, Y: Any, radius: float) -> Make:
+    """Least squares in a ball of the nuclear norm."""
+
     def make(cp: Any) -> Any:
         x = cp.Variable((a.shape[1], Y.shape[1]))
         return cp.Minimize(cp.sum_squares(a @ x - Y) / 2), x, [cp.normNuc(x) <= radius]
@@ -168,6 +167,8 @@ def responses(a: Any, Y: Any, radius: float) -> Make:
 
 
 def sparse_component(S: Any, rho: float) -> Make:
+    """Maximise <S, x> minus rho times the sum of the moduli of x."""
+
     def make(cp: Any) -> Any:
         x = cp.Variable(S.shape, PSD=True)
         cost = cp.sum(cp.multiply(S, x)) - rho * cp.sum(cp.abs(x))
@@ -201,5 +202,22 @@ def state(model: Any) -> Make:
             rate = cp.multiply(model.shots, p + model.background / d)
             cost = cp.sum(cp.kl_div(model.counts, rate))
         return cp.Minimize(cost), rho, [rho >> 0, cp.real(cp.trace(rho)) == 1]
+
+    return make
+
+
+def relaxation(model: Any) -> Make:
+    """Return the relaxation of de Klerk and Sotirov (2010): equivalent, and without a face."""
+
+    def make(cp: Any) -> Any:
+        n = model.n
+        i, p = np.divmod(np.arange(n * n), n)
+        zero = (i[:, None] == i) != (p[:, None] == p)
+        x = cp.Variable((n * n, n * n), PSD=True)
+        d = cp.diag(x)
+        rows = [cp.sum(d[i == k]) == 1 for k in range(n)]
+        columns = [cp.sum(d[p == k]) == 1 for k in range(n)]
+        constraints = [cp.sum(x) == n * n, x[zero] == 0, x >= 0, *rows, *columns]
+        return cp.Minimize(cp.sum(cp.multiply(model.cost_matrix.toarray(), x))), x, constraints
 
     return make

@@ -13,35 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 
-from condal.problem import Model, Problem
 from condal.problems.completed import Effects
-from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal
-from condal_lab.bench.recovery import Ratings
 
 PENALTIES = 12
 SMALLEST = 0.05  # relative to the smallest penalty for which the fit is 0
 SPARE = 6  # singular vectors beyond the rank of the fit
 FITTED = 1e-4  # smallest relative decrease per step; less does not change predictions
 WORSE = 2  # consecutive penalties that predict worse than the best
-
-
-@dataclass(frozen=True)
-class SoftImputePeer:
-    """Soft-impute with the penalty that best predicts a held-out tenth; its x is not certified."""
-
-    name: str = "soft-impute"
-    install: str = "pip install numpy"
-
-    def version(self) -> str:
-        return np.__version__
-
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> CallTask:
-        if not isinstance(model, Ratings):
-            raise Refusal("takes only ratings with a test set")
-        return CallTask(
-            lambda: soft_impute(model.shape, model.train, model.test[:2]),
-            lambda predicted: PeerAnswer(recovered=predicted),
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from typing import Any
 
 from condal.errors import ProblemError
 from condal.methods.cgal import CGAL
+from condal.methods.lowrank.columns import first_rank
 from condal.methods.lowrank.factored import surface_of
 from condal.methods.lowrank.method import MAX_BYTES, SWEEP_VECTORS, LowRankCGAL
-from condal.methods.lowrank.rounds import first_rank
 from condal.methods.rules import Corrective, LineSearch, Smoothed
 from condal.methods.spheres.forms import form_of
 from condal.methods.spheres.method import SphereSweeps

@@ -10,8 +10,8 @@ from condal.driver.memory import PROOF_VECTORS as VECTORS
 from condal.driver.memory import PYTHON_BYTES as PYTHON
 from condal.errors import ProblemError
 from condal.linalg.eigen import MAX_LOWEST_BYTES
+from condal.methods.lowrank.columns import first_rank
 from condal.methods.lowrank.method import SWEEP_VECTORS, LowRankCGAL
-from condal.methods.lowrank.rounds import first_rank
 from condal.methods.spheres import program as spheres
 from condal.methods.spheres.method import VECTORS as SPHERE_VECTORS
 from condal.methods.spheres.method import SphereSweeps

@@ -87,7 +87,7 @@ def solve(
     Result
         The result.
     """
-    whole, given = problem_of(problem), method_of(method)
+    whole, given = problem_of(problem), method_of(method) if isinstance(method, str) else method
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
         require_supported(given, whole)

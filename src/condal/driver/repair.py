@@ -62,8 +62,9 @@ class FactorRepair:
     @cached_property
     def _surface(self) -> Surface | None:
         """The surface, if equations with J J' can be solved; made when it is needed first."""
+        from condal.methods.surface.equations import cost_of
         from condal.methods.surface.manifold import Surface
-        from condal.methods.surface.rows import SurfaceRows, cost_of
+        from condal.methods.surface.rows import SurfaceRows
 
         rows = SurfaceRows.of(self.problem)
         if rows is None or not rows.coupling.sparse:
@@ -133,7 +134,7 @@ class FactorRepair:
         assert isinstance(X, Spectral)
         if self._surface is None:
             return None
-        from condal.methods.surface.rows import point_of_factor
+        from condal.methods.surface.equations import point_of_factor
 
         squares = np.einsum("ij,ij->j", R, R)
         rank = int((squares > RANK_THRESHOLD * squares.max(initial=0.0)).sum())

@@ -20,6 +20,7 @@ Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 
 ENTRIES_PER_BLOCK = 2**14  # of an Outer, computed together
+ZERO_EIGENVALUE = 1e-14  # of the largest eigenvalue: smaller ones are rounding
 MIN_DIAGONAL = 1e-300  # rows with a smaller diagonal entry count as zero
 
 
@@ -146,6 +147,20 @@ def dense(x: Point) -> Any:
     if isinstance(x, tuple):
         return tuple(dense(block) for block in x)
     return np.asarray(x)
+
+
+def principal_axes(x: Any) -> tuple[Array, Array]:
+    """Return the eigenvectors of a psd x and the roots of its eigenvalues, the largest first.
+
+    Those that are rounding are left out.
+    """
+    if isinstance(x, LowRank):
+        axes, roots, _ = np.linalg.svd(x.factor(), full_matrices=False)
+    else:
+        values, axes = np.linalg.eigh(dense(x))
+        axes, roots = axes[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
+    large = roots**2 > ZERO_EIGENVALUE * roots.max(initial=0.0) ** 2
+    return np.asarray(axes[:, large]), roots[large]
 
 
 def symmetric_product(U: Array, V: Array) -> LowRank:

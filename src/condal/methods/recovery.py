@@ -23,9 +23,15 @@ from condal.linalg.subspaces import lowest_subspace
 from condal.linalg.symmetric import Symmetric
 from condal.methods.accelerated.step import clipped
 from condal.methods.lagrangian import multiplier
-from condal.methods.lowrank.rounds import first_rank
-from condal.methods.state import State, Warm, require_linear, require_penalty, require_spectral
-from condal.runtime.arguments import require_whole
+from condal.methods.lowrank.columns import first_rank
+from condal.methods.state import (
+    State,
+    Warm,
+    require_factor,
+    require_linear,
+    require_penalty,
+    require_spectral,
+)
 from condal.types import Keeps, Spectral, Storage
 
 if TYPE_CHECKING:
@@ -88,8 +94,7 @@ class DualRecovery:
     lam: float = 100.0
 
     def __post_init__(self) -> None:
-        if self.rank is not None:
-            require_whole(self.rank, "rank")
+        require_factor(self.rank)
         require_penalty(self.lam, "lam")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
@@ -104,7 +109,7 @@ class DualRecovery:
         rank = first_rank(problem, X.n, self.rank)
         y = problem.h.dual_point(warm.y)
         carry = RecoveryState(np.eye(rank) * (X.trace / rank), y)
-        return replace(State.start(problem, Warm(None, y, 0), carry=carry), k=warm.k)
+        return State.of_dual(problem, replace(warm, y=y), carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each minimisation; end where the infeasibility falls no more."""

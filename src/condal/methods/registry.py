@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,14 +21,22 @@ class NamedMethod:
 
     `options` are the parameters that a command may set, by the name of the option. `distributed`
     tells whether ranks can share the method. `records` are the classes of what its states carry,
-    which a checkpoint may hold.
+    which a checkpoint may hold, by modules of the same package.
     """
 
     home: str
+    records: str = ""
     rules: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     distributed: bool = False
-    records: tuple[str, ...] = ()
+
+    def class_paths(self) -> Iterator[str]:
+        """Yield the paths of its class, if it is one, and of its records: `module.Class`."""
+        module, _, name = self.home.rpartition(".")
+        whole = module if module.startswith(LABORATORY) else f"condal.methods.{module}"
+        package = whole.rpartition(".")[0]
+        yield from [f"{whole}.{name}"] if name[0].isupper() else []
+        yield from (f"{package}.{record}" for record in self.records.split())
 
     def __call__(self, **given: Any) -> Method:
         """Build the method with the given options; a D_Y of "paper" is the paper's rule."""
@@ -62,64 +70,42 @@ ACCURACY = {"eps": "eps", **UNITS}
 CGAL = {**PENALTY, "D_Y": "D_Y"}
 
 METHODS: dict[str, NamedMethod] = {
-    "cgal": NamedMethod(
-        "cgal.CGAL", options=CGAL, distributed=True, records=("cgal.CGALState", "hull.Hull")
+    "cgal": NamedMethod("cgal.CGAL", "cgal.CGALState hull.Hull", options=CGAL, distributed=True),
+    "cgal-decr": NamedMethod("cgal.CGAL", rules={"sigma": "Decr"}, options=CGAL, distributed=True),
+    "cgal-ls": NamedMethod(
+        "cgal.CGAL", rules={"eta": "LineSearch"}, options=CGAL, distributed=True
     ),
-    "cgal-decr": NamedMethod("cgal.CGAL", {"sigma": "Decr"}, CGAL, distributed=True),
-    "cgal-ls": NamedMethod("cgal.CGAL", {"eta": "LineSearch"}, CGAL, distributed=True),
     "cgal-fc": NamedMethod("cgal.corrective", options=CGAL),
-    "lowrank": NamedMethod(
-        "lowrank.method.LowRankCGAL", distributed=True, records=("lowrank.rounds.LowRankState",)
-    ),
-    "accelerated": NamedMethod(
-        "accelerated.method.AcceleratedGradient", records=("accelerated.step.AcceleratedState",)
-    ),
+    "lowrank": NamedMethod("lowrank.method.LowRankCGAL", "rounds.LowRankState", distributed=True),
+    "accelerated": NamedMethod("accelerated.method.AcceleratedGradient", "step.AcceleratedState"),
     "newton": NamedMethod(
         "surface.method.LowRankNewton",
-        records=(
-            "surface.run.SurfaceState",
-            "surface.rank_policy.RankPolicy",
-            "surface.manifold.Relaxation",
-        ),
+        "run.SurfaceState rank_policy.RankPolicy manifold.Relaxation",
     ),
-    "spheres": NamedMethod(
-        "spheres.method.SphereSweeps", distributed=True, records=("spheres.method.SphereState",)
-    ),
+    "spheres": NamedMethod("spheres.method.SphereSweeps", "method.SphereState", distributed=True),
     "splitting": NamedMethod(
-        "projection.splitting.Splitting",
-        records=("projection.splitting.SplittingState", "projection.anderson.Anderson"),
+        "projection.splitting.Splitting", "splitting.SplittingState anderson.Anderson"
     ),
     "interior-point": NamedMethod(
-        "interior.method.InteriorPoint",
-        records=("interior.method.InteriorState", "interior.method.BestInteriorPoint"),
+        "interior.method.InteriorPoint", "method.InteriorState method.BestInteriorPoint"
     ),
-    "primal-dual": NamedMethod(
-        "projection.primal_dual.PrimalDual", records=("projection.primal_dual.PrimalDualState",)
-    ),
+    "primal-dual": NamedMethod("projection.primal_dual.PrimalDual", "primal_dual.PrimalDualState"),
     "hcgm": NamedMethod("cgal.hcgm", options=PENALTY, distributed=True),
     "fw-al": NamedMethod("cgal.fwal", options={**FIXED_PENALTY, "rho": "rho"}, distributed=True),
     "ial": NamedMethod(
-        "condal_lab.methods.ial.IAL",
-        options={**FIXED_PENALTY, "eps": "eps0"},
-        records=("condal_lab.methods.ial.IALState",),
+        "condal_lab.methods.ial.IAL", "ial.IALState", options={**FIXED_PENALTY, "eps": "eps0"}
     ),
     "upd": NamedMethod(
-        "condal_lab.methods.upd.UPD",
-        options=ACCURACY,
-        records=("condal_lab.methods.upd.UPDState", "condal_lab.methods.upd.OracleAnswer"),
+        "condal_lab.methods.upd.UPD", "upd.UPDState upd.OracleAnswer", options=ACCURACY
     ),
     "aupd": NamedMethod("condal_lab.methods.upd.AUPD", options=ACCURACY),
     "gdmm": NamedMethod(
         "condal_lab.methods.variants.GDMM", options={**FIXED_PENALTY, "rho": "rho"}
     ),
-    "cgs": NamedMethod(
-        "condal_lab.methods.cgs.CGS",
-        options=FIXED_PENALTY,
-        records=("condal_lab.methods.cgs.CGSState",),
-    ),
+    "cgs": NamedMethod("condal_lab.methods.cgs.CGS", "cgs.CGSState", options=FIXED_PENALTY),
     "smoothed-cg": NamedMethod("condal_lab.methods.variants.SmoothedCG", options=UNITS),
     "sketchy-cgm": NamedMethod("condal_lab.methods.variants.SketchyCGM"),
-    "recovery": NamedMethod("recovery.DualRecovery", records=("recovery.RecoveryState",)),
+    "recovery": NamedMethod("recovery.DualRecovery", "recovery.RecoveryState"),
     "sketchy-cgal": NamedMethod(
         "condal_lab.methods.sketchy_cgal.SketchyCGAL", options={"lam0": "lam0"}
     ),
@@ -129,10 +115,8 @@ METHODS: dict[str, NamedMethod] = {
 AUTOMATIC = "auto"  # the name for the choice by problem and tolerance
 
 
-def method_of(method: Any) -> Any:
-    """Return the method of a name, None for `AUTOMATIC`, and anything else unchanged."""
-    if not isinstance(method, str):
-        return method
+def method_of(method: str) -> Method | None:
+    """Return the method of a name; None for `AUTOMATIC`."""
     if method == AUTOMATIC:
         return None
     if method not in METHODS:
@@ -144,15 +128,6 @@ def method_of(method: Any) -> Any:
     return METHODS[method]()
 
 
-def method_classes() -> tuple[type, ...]:
-    """Return the class of every method that is installed."""
-    with_lab = find_spec(LABORATORY) is not None
-    built = (m for m in METHODS.values() if with_lab or not m.home.startswith(LABORATORY))
-    return tuple(dict.fromkeys(type(build()) for build in built))
-
-
 def class_paths() -> set[str]:
-    """Return the paths of all methods and of their records, each as `module.Class`."""
-    homes = {m.home for m in METHODS.values() if m.home.rpartition(".")[2][0].isupper()}
-    records = {record for m in METHODS.values() for record in m.records}
-    return {p if p.startswith(LABORATORY) else f"condal.methods.{p}" for p in homes | records}
+    """Return the paths of the classes of all methods and of their records."""
+    return {path for method in METHODS.values() for path in method.class_paths()}

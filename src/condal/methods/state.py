@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point
-from condal.runtime.arguments import require_positive
+from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Spectral, spectral_parts
 
 if TYPE_CHECKING:
@@ -58,6 +58,13 @@ class State:
         k = 0 if warm is None or x is None else warm.k
         u = None if x is None else Mx
         return cls(k, Mx, Ax, y, y, None, problem.f.value(Mx), inf, -inf, carry=carry, u=u)
+
+    @classmethod
+    def of_dual(cls, problem: Problem, warm: Warm | None, carry: Any = None) -> State:
+        """Return the state of the dual and the k of `warm`, for a method whose carry has x."""
+        near = None if warm is None else replace(warm, x=None)
+        state = cls.start(problem, near, carry=carry)
+        return replace(state, k=0 if warm is None else warm.k)
 
     @property
     def has_x(self) -> bool:
@@ -134,3 +141,12 @@ def require_penalty(lam: Any, name: str) -> None:
             f"{name} must be a positive number, from {1 / MAX_LAM:g} to {MAX_LAM:g}; got {lam!r}: "
             "1 is a good start, as problems are normalised"
         )
+
+
+def require_factor(rank: int | None, seed: int = 0, aim: float | None = None) -> None:
+    """Raise ProblemError unless a method over factors can take this rank, seed and aim."""
+    if rank is not None:
+        require_whole(rank, "rank")
+    if aim is not None:
+        require_positive(aim, "aim")
+    require_whole(seed, "seed", least=0)

@@ -20,8 +20,13 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.accelerated.step import ROUNDING, AcceleratedState, step
 from condal.methods.choice import Choice, Estimate, Size, gradient_seconds
 from condal.methods.lowrank.surfaces import Layout
-from condal.methods.state import State, Warm, require_spectral, require_unconstrained
-from condal.runtime.arguments import require_whole
+from condal.methods.state import (
+    State,
+    Warm,
+    require_factor,
+    require_spectral,
+    require_unconstrained,
+)
 from condal.runtime.meter import check_cancelled, time_is_up
 from condal.types import Keeps, Spectral, Storage
 
@@ -79,8 +84,7 @@ class AcceleratedGradient:
     rank: int | None = None
 
     def __post_init__(self) -> None:
-        if self.rank is not None:
-            require_whole(self.rank, "rank")
+        require_factor(self.rank)
 
     def estimate(self, problem: Problem, tol: float) -> Estimate | str:
         """Return the estimate, or why the method does not apply.

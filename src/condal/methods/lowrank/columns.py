@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from condal.linalg.gradients import add, zeros_of
-from condal.linalg.points import Array, LowRank
+from condal.linalg.points import Array, LowRank, total_rows
 from condal.linalg.reductions import DiagonalScaling
 from condal.linalg.rounding import TINY
-from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.methods.lagrangian import zero_of
 from condal.methods.lowrank.factored import FactorPoint, scale_of
 from condal.methods.lowrank.surfaces import Block, Layout
+from condal.runtime.meter import agreed
 from condal.types import Spectral
 
 if TYPE_CHECKING:
@@ -163,3 +164,27 @@ def inverse_of(problem: Problem) -> Callable[[Array], Array] | None:
     norm = float(abs(form.P).sum(axis=1).max())
     factors = form.positive_factors(SHIFT * norm, norm)
     return None if factors is None else form.inverse(factors)
+
+
+def max_rank(problem: Problem) -> int:
+    """More columns than some solution has, and than a local but not global minimum can have."""
+    rows = total_rows(zeros_of(problem.A)) + total_rows(zeros_of(problem.f.M))
+    return ceil(sqrt(2 * rows)) + 2
+
+
+def first_rank(problem: Problem, n: int, given: int | None) -> int:
+    """Return the rank to begin with: `given`, the expected one, or 4 log n + n^(1/4), which was
+    measured to be rather too many; at most the largest rank needed."""
+    rank = ceil(4 * log(n) + n**0.25)
+    rank = rank // 16 * 16 if n >= MIN_REORDERED_SIDE else rank  # whole cache lines per row
+    return min(n, max_rank(problem), given or problem.rank or rank)
+
+
+def cut(R: Array, least: float) -> Array:
+    """R in its principal axes, without those below `least` of the largest; R if all count."""
+    values, vectors = agreed(tuple(np.linalg.eigh(R.T @ R)))
+    large = values > least * values[-1]
+    if large.all():
+        return R
+    cut: Array = R @ vectors[:, large]
+    return cut

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.blocked import block_slices
+from condal.linalg.blocked import add_multiple
 from condal.linalg.gradients import Gradient, add, zeros_of
 from condal.linalg.points import Array, Point, total_rows
 from condal.linalg.rounding import stable_norm
@@ -106,8 +107,8 @@ def _subproblem(point: FactorPoint, radius: float, accuracy: float) -> tuple[Arr
             room = max(radius**2 - squared, 0.0)
             t = (-cross + np.sqrt(cross**2 + length2 * room)) / length2
             at_edge = True
-        _add(total, t, direction)
-        _add(residual, t, product)
+        add_multiple(total, direction, t)
+        add_multiple(residual, product, t)
         if at_edge or norm(residual) <= accuracy or time_is_up():
             break
         squared += t * (2 * cross + t * length2)
@@ -122,13 +123,6 @@ def _subproblem(point: FactorPoint, radius: float, accuracy: float) -> tuple[Arr
         direction -= z
     # The residual is gradient + H total.
     return total, -0.5 * (dot(gradient, total) + dot(residual, total)), at_edge
-
-
-def _add(a: Array, t: float, b: Array) -> None:
-    """a += t b, in one pass; a is contiguous."""
-    a, b = a.reshape(-1), b.reshape(-1)
-    for rows in block_slices(a.size):
-        a[rows] += t * b[rows]
 
 
 def norm(a: Array) -> float:
@@ -234,13 +228,15 @@ class FactoredLagrangian:
             far = stable_norm(point.w - self.y) > 1e-9 * (1.0 + stable_norm(point.w))
         return self.eliminated or not far or self.lam > MAX_LAM
 
+    @cached_property
+    def _varying(self) -> tuple[bool, bool]:
+        """Whether the terms of f and of the constraints in V depend on R."""
+        return self.problem.f.L > 0, not self.eliminated and self.problem.A.size > 0
+
     def change(self, point: FactorPoint, D: Array) -> Gradient | None:
         """Return the derivative of V as x moves along R D' + D R'; None if V is constant."""
-        problem, f = self.problem, self.problem.f
-        curved, priced = f.L > 0, not self.eliminated and problem.A.size > 0
-        if not (curved or priced):
-            return None
-        size = norm(D)
+        problem, f, (curved, priced) = self.problem, self.problem.f, self._varying
+        size = norm(D) if curved or priced else 0.0
         if size == 0.0:
             return None
         t = norm(point.R) / size

@@ -33,11 +33,11 @@ from condal.methods.choice import (
     Size,
     gradient_seconds,
 )
+from condal.methods.lowrank.columns import first_rank
 from condal.methods.lowrank.factored import surface_of
-from condal.methods.lowrank.rounds import LowRankState, Rounds, first_rank
+from condal.methods.lowrank.rounds import LowRankState, Rounds
 from condal.methods.lowrank.surfaces import Layout, StiefelBlocks
-from condal.methods.state import State, Warm, require_blocks, require_penalty
-from condal.runtime.arguments import require_positive, require_whole
+from condal.methods.state import State, Warm, require_blocks, require_factor, require_penalty
 from condal.runtime.meter import check_cancelled, time_is_up
 from condal.types import Keeps, Storage, spectral_parts
 
@@ -103,12 +103,8 @@ class LowRankCGAL:
     fixed_rank: bool = False
 
     def __post_init__(self) -> None:
-        if self.rank is not None:
-            require_whole(self.rank, "rank")
-        if self.aim is not None:
-            require_positive(self.aim, "aim")
+        require_factor(self.rank, self.seed, self.aim)
         require_penalty(self.lam, "lam")
-        require_whole(self.seed, "seed", least=0)
 
     def estimate(self, problem: Problem, tol: float) -> Estimate | str:
         """Return the estimate, or why the method does not apply."""
@@ -173,12 +169,11 @@ class LowRankCGAL:
 
             inverse = inverse_of(problem)
             R = R if inverse is None else inverse(R)
-        state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
         close = self.aim is not None and self.aim < FIRST_TARGET
         target = FIRST_TARGET_AIMED if close else FIRST_TARGET
         drawn = warm is None or warm.x is None
         carry = LowRankState(geometry.on(R), None, target, self.lam, drawn=drawn)
-        return replace(state, k=0 if warm is None else warm.k, carry=carry)
+        return State.of_dual(problem, warm, carry)
 
     def iterates(
         self, problem: Problem, x: Storage, start: State | None = None

@@ -17,8 +17,8 @@ import numpy as np
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, normals_like, total_rows
 from condal.linalg.rounding import TINY
-from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
-from condal.methods.lowrank.columns import MAX_NEW_NUMBERS, LowestEigenspace
+from condal.linalg.symmetric import Symmetric
+from condal.methods.lowrank.columns import MAX_NEW_NUMBERS, LowestEigenspace, cut, max_rank
 from condal.methods.lowrank.factored import (
     FORCING,
     FactoredLagrangian,
@@ -149,7 +149,7 @@ class Rounds:
             until=carry.target,
         )
         if k % CUT_EVERY == 0 and before <= CUT_RESIDUAL:
-            R = function.geometry.on(_cut(R, CUT))
+            R = function.geometry.on(cut(R, CUT))
         self.point = function.at(R)
         before = met.first if carry.drawn else before
         self.carry = _after_sweeps(carry, before, residual_of(self.point), met.sweeps)
@@ -200,7 +200,7 @@ class Rounds:
             target = residual * self._shrinkage(lowest.gap / scale)
             # Where V depends on x, cutting a column must not change V noticeably.
             least = CUT if function.eliminated and problem.f.L == 0 else CUT * target
-            R = _cut(point.R, least) if residual <= CUT_RESIDUAL else point.R
+            R = cut(point.R, least) if residual <= CUT_RESIDUAL else point.R
 
         function = replace(function, y=lowest.w, lam=lam)
         if R is point.R and function.eliminated:  # no dual or penalty changes the point
@@ -293,20 +293,6 @@ def _inverse(problem: Problem) -> Callable[[Array], Array] | None:
     return inverse_of(problem)
 
 
-def max_rank(problem: Problem) -> int:
-    """More columns than some solution has, and than a local but not global minimum can have."""
-    rows = total_rows(zeros_of(problem.A)) + total_rows(zeros_of(problem.f.M))
-    return ceil(sqrt(2 * rows)) + 2
-
-
-def first_rank(problem: Problem, n: int, given: int | None) -> int:
-    """Return the rank to begin with: `given`, the expected one, or 4 log n + n^(1/4), which was
-    measured to be rather too many; at most the largest rank needed."""
-    rank = ceil(4 * log(n) + n**0.25)
-    rank = rank // 16 * 16 if n >= MIN_REORDERED_SIDE else rank  # whole cache lines per row
-    return min(n, max_rank(problem), given or problem.rank or rank)
-
-
 def _likely_sweeps(carry: LowRankState, residual: float) -> int:
     """The sweeps that likely reach the target: a product that measures the residual takes longer
     than some sweeps."""
@@ -335,13 +321,3 @@ def _accuracy(point: FactorPoint, target: float) -> float:
     residual = residual_of(point)
     relative = max(min(FORCING, sqrt(residual)), 0.3 * target / max(residual, TINY))
     return norm(point.gradient) * min(relative, FORCING)
-
-
-def _cut(R: Array, least: float) -> Array:
-    """R in its principal axes, without those below `least` of the largest; R if all count."""
-    values, vectors = agreed(tuple(np.linalg.eigh(R.T @ R)))
-    large = values > least * values[-1]
-    if large.all():
-        return R
-    cut: Array = R @ vectors[:, large]
-    return cut

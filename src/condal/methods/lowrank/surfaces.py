@@ -20,8 +20,8 @@ from condal.linalg.points import (
     Array,
     LowRank,
     Point,
-    dense,
     local_rows,
+    principal_axes,
     symmetric_product,
     with_rows,
 )
@@ -30,8 +30,6 @@ from condal.types import Spectral, spectral_parts
 
 if TYPE_CHECKING:
     from condal.problem import Problem
-
-ZERO_EIGENVALUE = 1e-14  # of the largest eigenvalue: smaller ones are rounding
 
 
 class Geometry(Protocol):
@@ -320,7 +318,7 @@ class Layout:
         """Return an R of the point x, with the slack of the trace in its rows; None for x = 0."""
         points = (x,) if self.alone else x
         assert isinstance(points, tuple)
-        factors = [_factor(point) for point in points]
+        factors = [axes * roots for axes, roots in map(principal_axes, points)]
         width = max(factor.shape[1] for factor in factors)
         if width == 0:
             return None
@@ -331,14 +329,3 @@ class Layout:
                 slack = block.X.trace - float(np.vdot(factor, factor))
                 R[block.every.stop - 1, 0] = sqrt(max(slack, 0.0))
         return R
-
-
-def _factor(x: Point) -> Array:
-    """R with x = R R', in its principal axes, without columns that are rounding."""
-    if isinstance(x, LowRank):
-        U, roots, _ = np.linalg.svd(x.factor(), full_matrices=False)
-    else:
-        values, U = np.linalg.eigh(dense(x))
-        U, roots = U[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
-    large = roots**2 > ZERO_EIGENVALUE * roots.max(initial=0.0) ** 2
-    return np.asarray(U[:, large] * roots[large])

@@ -30,7 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.forms import SquareRows
-from condal.linalg.points import Array, Indices, LowRank, total_rows
+from condal.linalg.points import Array, Indices, LowRank, principal_axes, total_rows
 from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
 from condal.methods.spheres.program import EntryMap, Pairs, VectorProgram, WholePairs
@@ -292,9 +292,8 @@ def _factor(x: Any) -> Array:
     """Return U with x = U U', the leading column first."""
     if isinstance(x, LowRank):
         return np.asarray(x.factor())
-    values, vectors = np.linalg.eigh(np.asarray(x))
-    large = values > 1e-14 * values[-1]
-    return np.asarray((vectors[:, large] * np.sqrt(values[large]))[:, ::-1])
+    axes, roots = principal_axes(x)
+    return axes * roots
 
 
 def _turned(U: Array, axis: Array) -> Array:

@@ -19,8 +19,7 @@ from condal.methods.choice import MIN_SWEPT_SIDE, SWEPT_ENTRY, SWEPT_TOL, Estima
 from condal.methods.spheres.forms import SphereForm, form_of
 from condal.methods.spheres.program import first_rank
 from condal.methods.spheres.sweeps import PairSweeps
-from condal.methods.state import State, Warm, require_linear, require_spectral
-from condal.runtime.arguments import require_positive, require_whole
+from condal.methods.state import State, Warm, require_factor, require_linear, require_spectral
 from condal.runtime.meter import time_is_up
 from condal.types import Keeps, Spectral, Storage
 
@@ -228,11 +227,7 @@ class SphereSweeps:
     aim: float | None = None
 
     def __post_init__(self) -> None:
-        if self.rank is not None:
-            require_whole(self.rank, "rank")
-        if self.aim is not None:
-            require_positive(self.aim, "aim")
-        require_whole(self.seed, "seed", least=0)
+        require_factor(self.rank, self.seed, self.aim)
 
     def estimate(self, problem: Problem, tol: float) -> Estimate | str:
         """Return the estimate, or why the method does not apply or is slower than Newton steps."""
@@ -283,13 +278,12 @@ class SphereSweeps:
             if R.shape[1] < rank:
                 R = program.with_columns(R, rank - R.shape[1], 1e-2, self.seed)
             z = form.pair_multipliers(warm.x, warm.y)
-        state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
         size = float(np.abs(program.linear).mean())
         if size == 0.0:
             size = 2 * float(np.abs(program.cost).sum()) / program.n
         penalty = FIRST_PENALTY * (size or 1.0) / float(program.radius.max()) ** 2 / 4
         carry = SphereState(R.astype(self._dtype, copy=False), z, penalty)
-        return replace(state, k=0 if warm is None else warm.k, carry=carry)
+        return State.of_dual(problem, warm, carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each iteration; end where no progress is possible."""

@@ -1,17 +1,21 @@
-"""Bounds on the coordinates of A(x) as equations with slacks, and what they imply for the trace."""
+"""Bounds on the coordinates of A(x) as equations with slacks, what they imply, and factors of x."""
 
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.forms import SquareRows
-from condal.linalg.points import Array, Indices
-from condal.types import Proximable
+from condal.linalg.points import Array, Indices, LowRank
+from condal.linalg.symmetric import Symmetric
+from condal.types import Proximable, Spectral
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 SQUARE = 1e-12  # relative error of a row v v'
 DEPENDENT = 1e-8  # of the largest singular value of the v: smaller ones belong to dependent v
@@ -99,3 +103,19 @@ def _squares_in(A: Any, rows: Indices, n: int) -> tuple[list[int], list[Array]]:
             found.append(int(i))
             vectors.append(v)
     return found, vectors
+
+
+def cost_of(problem: Problem) -> Symmetric:
+    """Return the gradient of the linear f at a factor of trace 1."""
+    f = problem.f
+    C = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
+    assert isinstance(C, Symmetric)
+    assert isinstance(problem.X, Spectral)
+    return C.scaled(problem.X.trace).merged()
+
+
+def point_of_factor(X: Spectral, R: Array) -> LowRank:
+    """Return trace R R', scaled into X: what R misses of the surface is left to the rows of A."""
+    size = float(np.linalg.norm(R))
+    R = R / (max(size, 1.0) if X.at_most else size)
+    return LowRank(R, np.full(R.shape[1], X.trace))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, LowRank, dense
+from condal.linalg.points import Array, principal_axes
 from condal.methods.choice import (
     NEWTON_SPREAD,
     Choice,
@@ -21,12 +21,12 @@ from condal.methods.choice import (
     newton_seconds,
 )
 from condal.methods.interior.cost import MAX_STEP_SECONDS
-from condal.methods.state import State, Warm, require_linear, require_spectral
+from condal.methods.state import State, Warm, require_factor, require_linear, require_spectral
+from condal.methods.surface.equations import cost_of
 from condal.methods.surface.manifold import Surface
 from condal.methods.surface.rank_policy import RankPolicy
-from condal.methods.surface.rows import SurfaceRows, cost_of
+from condal.methods.surface.rows import SurfaceRows
 from condal.methods.surface.run import SurfaceRun, SurfaceState
-from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Keeps, Spectral, Storage
 
 if TYPE_CHECKING:
@@ -79,11 +79,7 @@ class LowRankNewton:
     patient: bool = True
 
     def __post_init__(self) -> None:
-        if self.rank is not None:
-            require_whole(self.rank, "rank")
-        if self.aim is not None:
-            require_positive(self.aim, "aim")
-        require_whole(self.seed, "seed", least=0)
+        require_factor(self.rank, self.seed, self.aim)
 
     def estimate(self, problem: Problem, tol: float) -> Estimate | str:
         """Return the estimate, or why the method does not apply.
@@ -137,10 +133,10 @@ class LowRankNewton:
         if warm is not None and warm.x is not None:
             R = _warm_factor(problem, warm, R)
         R = rows.with_slacks(R)
-        state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
+        state = State.of_dual(problem, warm)
         near = np.append(rows.unfolded(-state.y), np.zeros(rows.b.size - rows.size))
         carry = SurfaceState(np.ascontiguousarray(R), near, FIRST_RADIUS, RankPolicy(rows.n))
-        return replace(state, k=0 if warm is None else warm.k, carry=carry)
+        return replace(state, carry=carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each step; end where no progress is possible."""
@@ -182,11 +178,7 @@ def _warm_factor(problem: Problem, warm: Warm, random: Array) -> Array:
     assert isinstance(X, Spectral)
     assert not isinstance(x, tuple)
     assert x is not None
-    if isinstance(x, LowRank):
-        axes, roots, _ = np.linalg.svd(x.factor(), full_matrices=False)
-    else:
-        values, axes = np.linalg.eigh(dense(x))
-        axes, roots = axes[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
+    axes, roots = principal_axes(x)
     width = min(max(random.shape[1], int((roots > 1e-7 * roots.max(initial=0.0)).sum())), X.n)
     R = np.zeros((X.n, width))
     used = min(width, roots.size)

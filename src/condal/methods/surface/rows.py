@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from condal.linalg.blocked import add_multiple, subtract_product
 from condal.linalg.forms import SquareRows
-from condal.linalg.points import Array, Indices, LowRank
+from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.coupling import BLOCK_NUMBERS, Coupling
 from condal.methods.surface.equations import (
@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 2 * 10**7  # of A
 LEAST_SLACK = 0.1  # of the mean: a slack that starts near 0 stays there for long
-
-
-def point_of_factor(X: Spectral, R: Array) -> LowRank:
-    """Return trace R R', scaled into X: what R misses of the surface is left to the rows of A."""
-    size = float(np.linalg.norm(R))
-    R = R / (max(size, 1.0) if X.at_most else size)
-    return LowRank(R, np.full(R.shape[1], X.trace))
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,12 +304,3 @@ class SurfaceRows:
         a, b = np.divmod(entries.col.astype(np.int64), self.n)
         single = sp.csr_array((entries.data, (a, b)), shape=(self.n, self.n))
         return np.asarray(single @ R)
-
-
-def cost_of(problem: Problem) -> Symmetric:
-    """Return the gradient of the linear f at a factor of trace 1."""
-    f = problem.f
-    C = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
-    assert isinstance(C, Symmetric)
-    assert isinstance(problem.X, Spectral)
-    return C.scaled(problem.X.trace).merged()

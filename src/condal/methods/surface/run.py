@@ -12,11 +12,11 @@ import numpy as np
 from condal.linalg.lanczos import MAX_LOWEST_DENSE_SIDE
 from condal.linalg.points import Array, LowRank
 from condal.methods.state import State
+from condal.methods.surface.equations import point_of_factor
 from condal.methods.surface.manifold import CLEARLY_FEASIBLE, FEASIBLE, Relaxation, Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import SlackSpectrum, dual_step, regularised
 from condal.methods.surface.rank_policy import RankPolicy
-from condal.methods.surface.rows import point_of_factor
 from condal.runtime.meter import Cancelled, check_cancelled, impatient
 from condal.types import Spectral
 

@@ -10,16 +10,13 @@ import pytest
 
 import condal
 from condal.driver.scaling import normalise
-from condal.linalg.gradients import add
 from condal.methods.lagrangian import lagrangian
 from condal.methods.rules import (
-    Balanced,
     Classical,
     Const,
     Decr,
     Exact,
     FractionOfGap,
-    Given,
     LineSearch,
     Never,
     norm_cap,
@@ -41,56 +38,6 @@ def states(method, problem, count, storage=None, start=None):
 
 def run(known: Known, method, count=ITERATIONS):
     return states(method, known.problem, count)
-
-
-def algorithm_1(problem, lam0, rule, count):
-    """Algorithm 1 of the paper, letter by letter, on dense arrays."""
-    f, X, A, K = problem.f, problem.X, problem.A, problem.h
-    x, y = 0.0 * condal.dense(X.lmo(f.M.adjoint(f.gradient(np.zeros(f.M.size))))), np.zeros(A.size)
-    out = []
-    for k in range(1, count + 1):
-        eta, lam, lam_next = 2 / (k + 1), lam0 * np.sqrt(k + 1), lam0 * np.sqrt(k + 2)
-        r = K.prox(A(x) + y / lam, 1 / lam)
-        v = f.M.adjoint(f.gradient(f.M(x))) + A.adjoint(y + lam * (A(x) - r))
-        s = condal.dense(X.lmo(v))
-        x = x + eta * (s - x)
-        rbar = K.prox(A(x) + y / lam_next, 1 / lam_next)
-        d = A(x) - rbar
-        L = f.L + lam_next * A.norm**2
-        caps = {
-            "const": [lam0, 0.5 * eta**2 * L * X.diameter**2 / max(d @ d, 1e-300)],
-            "decr": [lam0 / (2 * np.sqrt(k + 1))],
-        }
-        y = y + min(caps[rule]) * d
-        out.append((x, y))
-    return out
-
-
-@pytest.mark.parametrize(("rule", "sigma"), [("const", Const()), ("decr", Decr())])
-def test_cgal_is_algorithm_1(known, rule, sigma):
-    literal = algorithm_1(known.problem, 0.7, rule, 25)
-    storage = Dense()
-    ours = condal.CGAL(0.7, sigma=sigma, tol=Exact()).iterates(known.problem, storage)
-    for (x, y), state in zip(literal, ours, strict=False):
-        assert np.allclose(storage.point(), x, atol=1e-8)
-        assert np.allclose(state.y, y, atol=1e-8)
-
-
-def test_cgal_that_never_moves_its_dual_is_hcgm_bit_for_bit(known):
-    problem, lam0 = known.problem, 0.7
-    f, X, A, K = problem.f, problem.X, problem.A, problem.h
-    Mx, Ax, s = np.zeros(f.M.size), np.zeros(A.size), None
-    ours = states(condal.CGAL(lam0, sigma=Never(), tol=Exact()), problem, 40)
-    named = states(replace(condal.hcgm(lam0), tol=Exact()), problem, 40)
-    for k, (state, same) in enumerate(zip(ours, named, strict=True), start=1):
-        lam, eta = lam0 * np.sqrt(k + 1), 2 / (k + 1)
-        w = lam * (Ax - K.prox(Ax, 1 / lam))
-        s = X.lmo(add(f.M.adjoint(f.gradient(Mx)), A.adjoint(w)), 0.0, guess=s)
-        Mx, Ax = Mx + eta * (f.M(s) - Mx), Ax + eta * (A(s) - Ax)
-        for got in (state, same):
-            assert np.array_equal(got.Mx, Mx)
-            assert np.array_equal(got.Ax, Ax)
-            assert not got.y.any()
 
 
 @pytest.mark.parametrize(("sigma", "half"), [(Const, 1.0), (Decr, 0.5)])
@@ -214,17 +161,6 @@ def test_line_search_minimises_along_the_segment(known):
         assert values[2] <= min(values) + 1e-9 * (1 + abs(values[2]))
 
 
-@pytest.mark.parametrize("method", [condal.CGAL(1.0), condal.CGAL(), condal.CGAL(eta=LineSearch())])
-def test_a_run_from_a_state_goes_on_as_if_it_had_not_stopped(known, method):
-    whole, first = Dense(), Dense()
-    uninterrupted = states(method, known.problem, 30, whole)
-    half = states(method, known.problem, 15, first)[-1]
-    rest = states(method, known.problem, 15, first, half)
-    assert [s.k for s in rest] == list(range(16, 31))
-    assert np.array_equal(rest[-1].y, uninterrupted[-1].y)
-    assert np.array_equal(first.point(), whole.point())
-
-
 def test_rates_are_those_of_the_paper():
     """On a max-cut problem HCGM's infeasibility falls as 1/sqrt(k), CGAL's as 1/k or faster."""
     model = condal.problems.max_cut(torus(8, 6))
@@ -238,24 +174,6 @@ def test_rates_are_those_of_the_paper():
         slopes[name] = np.polyfit(np.log(k[tail]), np.log(infeasibility)[tail], 1)[0]
     assert -0.7 < slopes["hcgm"] < -0.3
     assert slopes["cgal"] < -0.85
-
-
-@pytest.mark.parametrize(
-    ("make", "text"),
-    [
-        (lambda: condal.CGAL(0.0), "lam0 must be a positive number; got 0.0"),
-        (lambda: condal.CGAL(float("nan")), "lam0 must be a positive number; got nan"),
-        (lambda: condal.hcgm(-1.0), "lam0 must be a positive number; got -1.0"),
-        (lambda: condal.CGAL(D_Y=0.0), "D_Y must be a positive number"),
-        (lambda: condal.CGAL(D_Y=-1.0), "D_Y must be a positive number"),
-        (lambda: Balanced(rate=2.0), r"rate must lie in \[0, 1.5\]; got 2.0"),
-        (lambda: Given(-2.0), "lam0 must be a positive number"),
-        (lambda: FractionOfGap(0.0), "fraction must be a positive number"),
-    ],
-)
-def test_parameters_are_checked(make, text):
-    with pytest.raises(condal.ProblemError, match=text):
-        make()
 
 
 def test_methods_are_named():

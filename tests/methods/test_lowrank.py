@@ -196,24 +196,6 @@ def test_a_trace_bound_may_be_idle():
     assert again.status is condal.Status.SOLVED
 
 
-@pytest.mark.parametrize(
-    ("make", "text"),
-    [
-        (lambda: LowRankCGAL(0), "rank must be a whole number, at least 1; got 0"),
-        (lambda: LowRankCGAL(lam=-1.0), "lam must be a positive number; got -1.0"),
-        (lambda: LowRankCGAL(seed=0.5), "seed must be a whole number"),
-    ],
-)
-def test_parameters_are_checked(make, text):
-    with pytest.raises(condal.ProblemError, match=text):
-        make()
-
-
-def test_it_wants_a_spectral_domain():
-    with pytest.raises(condal.ProblemError, match=r"needs a spectral domain, such as"):
-        condal.solve(PLANTED["simplex-equal"]().problem, LowRankCGAL())
-
-
 @needs_data
 @pytest.mark.parametrize(("name", "optimum"), [("G1", 12083.197655), ("G40", 2864.789553)])
 def test_the_gset_to_one_in_a_million(name, optimum):

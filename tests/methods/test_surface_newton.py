@@ -15,11 +15,11 @@ from condal.linalg.sparse import diagonal_matrix
 from condal.methods import LowRankNewton
 from condal.methods.surface import gram as gram_module
 from condal.methods.surface import newton
-from condal.methods.surface.equations import equations, null_vectors
+from condal.methods.surface.equations import cost_of, equations, null_vectors
 from condal.methods.surface.manifold import Relaxation, Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import regularised
-from condal.methods.surface.rows import SurfaceRows, cost_of
+from condal.methods.surface.rows import SurfaceRows
 from condal.problems.conic.files import read_sdpa
 from condal.problems.conic.modelling import conic_model
 from known import PLANTED, needs_data, random_graph
@@ -466,28 +466,6 @@ def test_three_cut_with_edge_inequalities_agrees_with_interior_point_steps():
     assert result.status is Status.SOLVED
     assert result.infeasibility <= 1e-12
     assert result.objective == pytest.approx(known.objective, rel=2e-6)
-
-
-@pytest.mark.parametrize("value", [-1.0, 2.0])
-def test_contradictory_rows_end_the_method(value):
-    n = 12
-    A = condal.Entries(n, np.array([0, 0, 1]), np.array([0, 1, 1]))
-    problem = condal.Problem.of(
-        f=condal.Linear(np.eye(n)),
-        X=condal.Spectrahedron(n, trace=1.0),
-        A=A,
-        K=condal.Equal(np.array([value, 0.0, 0.1])),
-    )
-    result = condal.solve(problem, LowRankNewton(), tol=1e-6, max_iters=200)
-    assert result.status in (Status.STALLED, Status.INFEASIBLE)
-    assert len(result.history) < 100
-
-
-def test_theta_of_the_pentagon():
-    cycle = np.roll(np.eye(5), 1, axis=1)
-    result = condal.solve(condal.problems.theta(cycle + cycle.T), LowRankNewton(), tol=1e-7)
-    assert result.status is Status.SOLVED
-    assert result.objective == pytest.approx(np.sqrt(5), rel=1e-6)
 
 
 def test_the_rank_settles_on_random_problems():

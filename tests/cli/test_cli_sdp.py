@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from condal.cli.app import cli
 from condal.cli.applications import sdp
-from condal.io.formats.sdpa_solution import read_solution
+from condal.io.formats.answers import read_solution
 from known import DATA, needs_data
 
 # maximise x_12, x_11 = 1, x_22 + s = 2: sqrt(2).

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import condal
 from condal.io import formats
-from condal.io.formats.sdpa_solution import read_factors, read_result, read_solution, write_solution
+from condal.io.formats.answers import read_factors, read_result, read_solution, write_solution
 from condal.problems.conic import files
 from readers import holding, results, shards
 from readers.contents import (

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import condal
 from condal.certificates.history import History
-from condal.io.formats.sdpa_solution import SdpaSolution
+from condal.io.formats.answers import SdpaSolution
 from condal.problems.conic.files import SdpaProblem
 
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.io.container.array_file import DIGEST_BYTES, LENGTHS, head_bytes
-from condal.io.container.arrays import raw
+from condal.io.container.array_file import DIGEST_BYTES, LENGTHS, head_bytes, raw
 from condal.io.container.manifest import sealed
 from condal.io.formats import read_graph
 from condal.io.safe_files import read_whole

@@ -12,7 +12,7 @@ import numpy as np
 
 from condal.errors import FormatError, ProblemError
 from condal.io.formats.arrays import names_of_arrays, read_array_part, stored_arrays
-from condal.io.formats.contents import digest_of
+from condal.io.formats.signatures import digest_of
 from condal.io.safe_files import PathLike
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import Quadratics

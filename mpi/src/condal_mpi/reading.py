@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import FormatError
-from condal.io.formats.contents import digest_of
-from condal.io.formats.signatures import is_shard_folder
+from condal.io.formats.signatures import digest_of, is_shard_folder
 from condal.io.safe_files import PathLike, first_bytes
 from condal.linalg.points import Indices
 from condal_mpi.halo import row_starts, sent_to_ranks

@@ -11,7 +11,7 @@ from damaged_shards import DAMAGES
 import commands
 from condal.errors import FormatError, ProblemError
 from condal.io.formats import read_graph, read_labelled_graph
-from condal.io.formats.contents import digest_of
+from condal.io.formats.signatures import digest_of
 from condal_mpi import write_shards
 from condal_mpi.shards import shard
 from condal_mpi.shards.folder import ShardFolder

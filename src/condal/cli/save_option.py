@@ -30,8 +30,8 @@ class SaveTarget:
         `others` maps descriptions to the files that the command reads and writes; none of them may
         be in the folder.
         """
-        from condal.io.formats.contents import digest_of
-        from condal.io.results.folder import check_target
+        from condal.io.formats.signatures import digest_of
+        from condal.io.results.record import check_target
 
         path = check_target(folder, overwrite=overwrite)
         for what, other in others.items():

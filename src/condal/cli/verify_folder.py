@@ -17,7 +17,7 @@ from condal.cli.finding import Finding, not_within
 from condal.cli.options import restore_options
 from condal.cli.verify_answer import verify_answer
 from condal.errors import FormatError, ProblemError
-from condal.io.formats.contents import digest_of
+from condal.io.formats.signatures import digest_of
 from condal.io.results.reading import load
 from condal.io.results.record import RECORD, Saved
 from condal.runtime.meter import check_cancelled

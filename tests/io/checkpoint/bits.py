@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.io.container.arrays import without_gaps
+from condal.io.container.array_file import without_gaps
 
 
 def same(a: Any, b: Any) -> bool:

@@ -17,8 +17,14 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import condal
-from condal.io.checkpoint.fingerprint import DERIVED, _Hashing, fingerprint, fingerprint_of
-from condal.io.checkpoint.probes import agree, probes
+from condal.io.checkpoint.fingerprint import (
+    DERIVED,
+    _Hashing,
+    agree,
+    fingerprint,
+    fingerprint_of,
+    probes,
+)
 from known import planted_sdp, planted_simplex, random_graph
 from laws.domains import DOMAINS
 from laws.functions import FUNCTIONS

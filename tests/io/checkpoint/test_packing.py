@@ -19,7 +19,7 @@ import condal
 from condal.certificates.history import History, Row
 from condal.errors import FormatError, ProblemError
 from condal.io.checkpoint.codec import MAX_LEVELS, pack, unpack
-from condal.io.container.arrays import DTYPES
+from condal.io.container.array_file import DTYPES
 from condal.linalg.points import LowRank
 from condal.methods import CGAL
 from condal.methods.rules import LineSearch

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from condal.errors import FormatError
-from condal.io.formats.answers import read_answer, read_pair
-from condal.io.formats.sdpa_solution import read_factors
+from condal.io.formats.answers import read_answer, read_factors, read_pair
 from condal.linalg.points import LowRank
 from readers.contents import FACTORS, RESULT, SIZES, SOLUTION
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from condal.errors import FormatError, ProblemError
-from condal.io.formats.sdpa_solution import read_result, read_solution
+from condal.io.formats.answers import read_result, read_solution
 from condal.problems.conic.files import SdpaProblem, write_sdpa
 
 # maximise <F_0, X> with X_11 = 1, X_22 + s = 2: the optimum is at X_12 = sqrt(2).

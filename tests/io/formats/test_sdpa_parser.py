@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from condal.errors import FormatError
+from condal.io.formats.answers import read_solution, write_solution
 from condal.io.formats.sdpa_parser import parse_sdpa
-from condal.io.formats.sdpa_solution import read_solution, write_solution
 from condal.io.formats.text import Text
 from condal.problems.conic.files import SdpaProblem, read_sdpa, write_sdpa
 

@@ -107,7 +107,7 @@ def test_refuses(put, made, message):
 
 def test_a_bomb_inside_is_refused(put, monkeypatch):
     made = contents(A=np.zeros((2, 100_000)), compressed=True)
-    monkeypatch.setattr("condal.io.formats.matlab.most_bytes", lambda size, packed: 10_000)
+    monkeypatch.setattr("condal.io.formats.sedumi.most_bytes", lambda size, packed: 10_000)
     with pytest.raises(FormatError, match="is truncated, or larger than what is read"):
         read_sedumi(put(made, "bomb.mat"))
 

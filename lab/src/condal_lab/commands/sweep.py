@@ -17,7 +17,7 @@ from condal.cli.session import draw, interpret
 from condal.cli.settings import PARAMETERS, SETTINGS, check_settings, settings_of
 from condal.cli.solve import solve, solve_model
 from condal.errors import FormatError
-from condal.io.formats.contents import digest_of
+from condal.io.formats.signatures import digest_of
 from condal.result import Result
 from condal.runtime.text import escape_terminal
 from condal.runtime.time_limit import TimeLimit

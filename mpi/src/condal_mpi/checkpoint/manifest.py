@@ -9,8 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from condal.io.container.array_file import DIGEST_BYTES
-from condal.io.container.arrays import MAX_EXACT_INT
+from condal.io.container.array_file import DIGEST_BYTES, MAX_EXACT_INT
 from condal.linalg.points import Array
 from condal_mpi.checkpoint.part import opened_part
 from condal_mpi.checkpoint.shard_spec import ShardSpec

@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from condal.io.checkpoint import CHECKPOINT
-from condal.io.container.array_file import DIGEST_BYTES, head_bytes, read_head, write_file
-from condal.io.container.arrays import Entry
+from condal.io.container.array_file import DIGEST_BYTES, Entry, head_bytes, read_head, write_file
 from condal.io.container.atomic import created, sync_folder
 from condal.io.safe_files import opened
 from condal.linalg.points import Array

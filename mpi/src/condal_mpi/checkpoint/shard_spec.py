@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.io.container.arrays import DTYPES, MAX_DIMENSIONS, MAX_EXACT_INT, dtype_name
+from condal.io.container.array_file import DTYPES, MAX_DIMENSIONS, MAX_EXACT_INT, dtype_name
 from condal.linalg.points import Array
 
 PIECE_BYTES = 1 << 24

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from condal.io.checkpoint.known import name_of
-from condal.io.container.arrays import filled
+from condal.io.container.array_file import filled
 from condal.linalg.points import Array
 from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.sketch import DistributedSketch

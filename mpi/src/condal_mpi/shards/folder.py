@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from condal.io.container.arrays import DTYPES
+from condal.io.container.array_file import DTYPES
 from condal.io.formats.adjacency import same
 from condal.io.safe_files import PathLike
 from condal.runtime.memory import size

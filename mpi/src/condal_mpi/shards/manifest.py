@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from condal.errors import FormatError
-from condal.io.container.arrays import MAX_EXACT_INT
+from condal.io.container.array_file import MAX_EXACT_INT
 from condal.io.container.atomic import created
 from condal.io.container.manifest import (
     SEAL,
     STAMP,
+    FolderKind,
     Kind,
     read_json,
     require_seal,
     require_version,
     sealed,
 )
-from condal.io.container.target import FolderKind
 from condal.io.formats.signatures import SHARD_MANIFEST, is_shard_folder
 from condal.io.safe_files import size_of
 

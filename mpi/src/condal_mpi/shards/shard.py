@@ -18,8 +18,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from condal.io.container.array_file import DIGEST_BYTES, Head, head_bytes, read_head, write_file
-from condal.io.container.arrays import DTYPES
+from condal.io.container.array_file import (
+    DIGEST_BYTES,
+    DTYPES,
+    Head,
+    head_bytes,
+    read_head,
+    write_file,
+)
 from condal.io.container.atomic import created
 from condal.io.safe_files import opened
 from condal_mpi.shards.manifest import SHARDS, Manifest, ShardRecord, index_of, name_of

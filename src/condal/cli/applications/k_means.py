@@ -11,7 +11,7 @@ import numpy as np
 from condal.cli.application import Application, Figures, Lines, rounded, trials
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number, sizes
-from condal.io.formats.points import read_points
+from condal.io.formats.table import read_points
 from condal.problems.clusterings import Clustering, KMeans, k_means
 from condal.result import Result
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from condal.cli.application import BUILD_SHARE, Application, Chosen, Figures, Lines
 from condal.cli.text import counted, number
-from condal.io.formats.sdpa_solution import solution_lines
+from condal.io.formats.answers import solution_lines
 from condal.linalg.points import Array, LowRank
 from condal.problems.conic import ConicModel, Program, TraceBound, conic_model
 from condal.problems.conic.files import read_sdpa, read_sedumi

@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from condal.errors import FormatError, ProblemError
-from condal.io.checkpoint.fingerprint import WordsOf, fingerprint_of
-from condal.io.checkpoint.probes import agree, probes
+from condal.io.checkpoint.fingerprint import WordsOf, agree, fingerprint_of, probes
 from condal.io.container.manifest import shown
 from condal.io.strict_json import decoded, encoded
 from condal.problem import Problem

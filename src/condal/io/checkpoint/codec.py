@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from condal.errors import FormatError, ProblemError
 from condal.io.checkpoint import CHECKPOINT
 from condal.io.checkpoint.known import attributes, class_of, is_cache, is_known, kind_of, name_of
-from condal.io.container.arrays import MAX_DIMENSIONS, dtype_name, filled
+from condal.io.container.array_file import MAX_DIMENSIONS, dtype_name, filled
 
 MAX_LEVELS = 64
 SCALARS = (np.bool_, np.integer, np.floating, np.complexfloating)

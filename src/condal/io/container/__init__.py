@@ -5,7 +5,7 @@ name of the format, the version of the format, the version of condal that wrote 
 digests of all that it holds.
 
 * `manifest`: kinds of containers, manifests of folders, refusal of other versions
-* `array_file`, `arrays`: containers of one file: a manifest, then the bytes of arrays
+* `array_file`: containers of one file: a manifest, then the bytes of arrays
 * `atomic`: files and folders that appear whole under their name, or not at all
 * `lock`: one writer at a time
 """

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import struct
 from collections.abc import Sequence
-from io import BufferedReader
+from dataclasses import dataclass
+from io import BufferedIOBase, BufferedReader
 from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from condal.errors import CondalError, ProblemError
-from condal.io.container.arrays import Entry, entries_of, raw, table_of
 from condal.io.container.manifest import FORMAT_VERSION, STAMP, Kind, writer_of
 from condal.io.strict_json import json_object
 
@@ -27,6 +29,14 @@ LENGTHS = struct.Struct("<IQ")  # the format version and the length of the JSON
 DIGEST_BYTES = 32
 MAX_HEAD_BYTES = 256 << 20  # of JSON
 KEYS = (*STAMP, "about", "skeleton", "arrays")
+MAX_DIMENSIONS = 32  # which every NumPy supports
+MAX_EXACT_INT = 2**53  # below which every reader of JSON has the integer as it is
+BYTES_PER_READ = 1 << 24
+DTYPES = {  # by their names in a file; in the byte order of the machine once they are read
+    f"<{code}": np.dtype(code)
+    for code in ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
+} | {f"|{code}": np.dtype(code) for code in ("b1", "i1", "u1")}
+FIELDS = ("dtype", "shape", "strides", "writeable", "offset", "length", "sha256")
 
 
 class Head(NamedTuple):
@@ -117,3 +127,145 @@ def read_file(kind: Kind, file: BufferedReader, path: str) -> tuple[Head, list[N
     except ValueError as error:
         kind.refuse(str(error), path)
     return head, arrays
+
+
+def dtype_name(dtype: Any) -> str | None:
+    """Return the name of a dtype in a file; None if a file does not hold it."""
+    name = np.dtype(dtype).newbyteorder("<").str
+    return name if name in DTYPES else None
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """An array in a file: where its bytes begin after the head, their number and their SHA-256.
+
+    The strides give the order of the axes; there are no gaps.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    writeable: bool
+    offset: int
+    length: int
+    sha256: str
+
+    def read(self, file: BufferedIOBase) -> NDArray[Any]:
+        """Read the array from where the file stands; ValueError if its bytes have changed."""
+        dtype = DTYPES[self.dtype]
+        flat = np.empty(math.prod(self.shape), dtype=dtype)
+        view, digest = flat.view(np.uint8), hashlib.sha256()
+        for begin in range(0, view.size, BYTES_PER_READ):
+            piece = view[begin : begin + BYTES_PER_READ].data
+            if file.readinto(piece) != piece.nbytes:
+                raise ValueError("it ends too early")
+            digest.update(piece)
+        if digest.hexdigest() != self.sha256:
+            raise ValueError("an array does not match its SHA-256")
+        if dtype.kind == "b" and np.any(view > 1):
+            raise ValueError("a truth value is neither 0 nor 1")
+        if not np.little_endian:
+            flat = flat.byteswap()
+        array = np.ndarray(self.shape, dtype, flat, strides=self.strides)
+        array.flags.writeable = self.writeable
+        return array
+
+
+def table_of(arrays: Sequence[NDArray[Any]]) -> list[dict[str, Any]]:
+    """Return the table of arrays without gaps, as JSON."""
+    table: list[dict[str, Any]] = []
+    offset = 0
+    for array in arrays:
+        data, name = raw(array), dtype_name(array.dtype)
+        assert name is not None
+        strides = array.strides if array.size else _c_strides(array.shape, array.itemsize)
+        flag, digest = bool(array.flags.writeable), hashlib.sha256(data).hexdigest()
+        values = (name, list(array.shape), list(strides), flag, offset, data.nbytes, digest)
+        table.append(dict(zip(FIELDS, values, strict=True)))
+        offset += data.nbytes
+    return table
+
+
+def raw(array: NDArray[Any]) -> memoryview:
+    """Return the bytes of an array without gaps, little-endian, in their order in memory."""
+    flat = array.transpose(_slowest_first(array.strides)).reshape(-1)
+    flat = flat.astype(flat.dtype.newbyteorder("<"), copy=False)
+    return flat.view(np.uint8).data
+
+
+def entries_of(table: Any, room: int) -> list[Entry]:
+    """Read the table of a file with `room` bytes for arrays; ValueError unless it fits exactly.
+
+    Nothing is allocated because the table says so: the lengths add up to bytes that are there.
+    """
+    if not isinstance(table, list):
+        raise ValueError("there is no table of arrays")
+    entries, offset = [], 0
+    for values in table:
+        entry = _entry(values)
+        if entry.offset != offset or entry.length > room - offset:
+            raise ValueError("an array is not where the table says, or longer than the file")
+        offset += entry.length
+        entries.append(entry)
+    if offset != room:
+        raise ValueError(f"it has {room - offset} bytes that belong to nothing")
+    return entries
+
+
+def _entry(values: Any) -> Entry:
+    if not isinstance(values, dict) or tuple(values) != FIELDS:
+        raise ValueError("an entry of the table has other fields")
+    shape, strides, dtype = (values[name] for name in ("shape", "strides", "dtype"))
+    if not isinstance(shape, list) or not isinstance(strides, list):
+        raise ValueError("an array has no shape, or no strides")
+    counts = (*shape, values["offset"], values["length"])
+    if any(type(n) is not int or not 0 <= n < MAX_EXACT_INT for n in counts):
+        raise ValueError("an array has an invalid shape, offset or length")
+    if not isinstance(dtype, str) or dtype not in DTYPES or len(shape) > MAX_DIMENSIONS:
+        raise ValueError("an array has a dtype or a shape that no checkpoint has")
+    if math.prod(shape) * DTYPES[dtype].itemsize != values["length"]:
+        raise ValueError("the length of an array does not match its shape")
+    whole = all(type(n) is int and abs(n) < MAX_EXACT_INT for n in strides)
+    fits = whole and len(strides) == len(shape)
+    if not fits or not without_gaps(shape, strides, DTYPES[dtype].itemsize):
+        raise ValueError("the strides of an array do not match its shape")
+    if type(values["writeable"]) is not bool or not isinstance(values["sha256"], str):
+        raise ValueError("an array has no flag or no SHA-256")
+    return Entry(**{**values, "shape": tuple(shape), "strides": tuple(strides)})
+
+
+def without_gaps(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
+    """Whether an array fills its memory, its axes in any order.
+
+    The stride of an axis of length 1 is free, since products may depend on it. An empty array is in
+    C order.
+    """
+    if 0 in shape:
+        return tuple(strides) == _c_strides(shape, itemsize)
+    step = itemsize
+    for i in reversed(_slowest_first(strides)):
+        if shape[i] > 1:
+            if strides[i] != step:
+                return False
+            step *= shape[i]
+    return True
+
+
+def filled(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array if it has no gaps and the byte order of the machine; else a copy with its
+    axes in the same order."""
+    native = array.dtype.newbyteorder("=")
+    whole = array.size == 0 or without_gaps(array.shape, array.strides, array.itemsize)
+    if whole and array.dtype == native:
+        return array
+    copy = np.array(array, dtype=native, order="K")
+    copy.flags.writeable = array.flags.writeable
+    return copy
+
+
+def _slowest_first(strides: Sequence[int]) -> list[int]:
+    return sorted(range(len(strides)), key=lambda i: -strides[i])
+
+
+def _c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
+    return tuple(itemsize * math.prod(shape[i + 1 :]) for i in range(len(shape)))

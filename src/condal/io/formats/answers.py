@@ -1,23 +1,36 @@
-"""Answers of other solvers, each in the format that the solver writes."""
+"""Answers of other solvers to problems in the SDPA format: z, and X block by block.
+
+CSDP and DSDP write z on a line and then entries; SDPA writes `xVec` and `yMat`; SDPLR writes its
+factors. A .npz archive holds the answer of any other program.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
 
 from condal.errors import FormatError
+from condal.io.formats import numerals
 from condal.io.formats.arrays import read_arrays
-from condal.io.formats.sdpa_solution import DUAL, read_factors, read_result, read_solution
+from condal.io.formats.entries import line_blocks
 from condal.io.formats.signatures import is_npz
-from condal.io.formats.text import read_text
+from condal.io.formats.text import Text, quote, read_text
+from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
-from condal.linalg.points import LowRank
+from condal.linalg.points import Array, LowRank
 
 HEAD_BYTES = 1 << 16
 POINT, FACTOR, DUALS = "x", ("U", "weights"), ("y", "z")
 _BLOCK = re.compile(r"X([1-9][0-9]{0,5})?")
+DUAL = [b"dual", b"variable"]  # how a file of SDPLR begins
+_SLACK, _MATRIX = 1, 2  # the first number of an entry of a solution
+_SEPARATORS = re.compile(rb"[{},()\s]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +86,180 @@ def read_pair(path: PathLike) -> GivenAnswer:
         raise FormatError("has blocks that are not X1, X2, ... in order", path=str(path))
     x = arrays.get(POINT)
     if "U" in arrays:
-        x = _factor(arrays, path)
+        x = _low_rank(arrays, path)
     if (x is not None) and blocks:
         raise FormatError("holds the point twice: give x, or U and weights, or X", path=str(path))
     X = tuple(arrays[name] for _, name in blocks) or None
     return GivenAnswer(".npz", x, X, duals[0] if duals else None)
 
 
-def _factor(arrays: dict[str, Any], path: PathLike) -> LowRank:
+def _low_rank(arrays: dict[str, Any], path: PathLike) -> LowRank:
     U, weights = arrays["U"], arrays.get("weights")
     if U.ndim != 2 or weights is None or weights.shape != U.shape[1:]:
         raise FormatError("needs weights, a number for each column of U", path=str(path))
     return LowRank(U.astype(float), weights.astype(float))
+
+
+@dataclass(frozen=True, eq=False)
+class SdpaSolution:
+    """z, and the blocks of X: n x n or a factor of that, or the diagonal of a diagonal block."""
+
+    z: Array
+    X: tuple[Any, ...]
+
+
+def write_solution(path: PathLike, z: Array, slack: Sequence[Any], X: Sequence[Any]) -> None:
+    """Write z and the entries of the slack sum_i z_i F_i - F_0 and of X in CSDP's format."""
+    write_text(path, (f"{line}\n" for line in solution_lines(z, slack, X)))
+
+
+def solution_lines(z: Array, slack: Sequence[Any], X: Sequence[Any]) -> Iterator[str]:
+    """Yield the lines of a solution in CSDP's format.
+
+    Of a matrix, sparse or dense, the nonzeros of the upper triangle are written. A vector stands
+    for a diagonal block.
+    """
+    yield " ".join(map(repr, np.asarray(z, dtype=float).tolist()))
+    for number, blocks in ((_SLACK, slack), (_MATRIX, X)):
+        for place, block in enumerate(blocks, 1):
+            if np.ndim(block) == 1 and not sp.issparse(block):
+                i = j = np.flatnonzero(block)
+                values = np.asarray(block)[i]
+            else:
+                upper = sp.coo_array(sp.triu(sp.coo_array(block)))
+                order = np.lexsort((upper.col, upper.row))
+                i, j, values = upper.row[order], upper.col[order], upper.data[order]
+            entries = zip((i + 1).tolist(), (j + 1).tolist(), values.tolist(), strict=True)
+            yield from (f"{number} {place} {i} {j} {v!r}" for i, j, v in entries if v)
+
+
+def read_solution(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
+    """Read z and X from a file that CSDP or DSDP wrote for a problem with blocks of these sizes."""
+    text = read_text(path)
+    first, after = next(text.lines())
+    z = _numbers(text, first, "the dual, on the first line,")
+    X = tuple(np.zeros((n, n) if n > 0 else -n) for n in sizes)
+    table = _entries(text, after)
+    for number, block in enumerate(X, 1):
+        entries = table[(table[:, 0] == _MATRIX) & (table[:, 1] == number)]
+        i, j = (entries[:, side].astype(np.int64) - 1 for side in (2, 3))
+        if entries.size and (min(i.min(), j.min()) < 0 or max(i.max(), j.max()) >= len(block)):
+            raise text.error(f"block {number} has entries beyond its size, {len(block)}")
+        if block.ndim == 1 and (i != j).any():
+            raise text.error(f"block {number} is diagonal, but has entries off the diagonal")
+        place = (i,) if block.ndim == 1 else (np.minimum(i, j), np.maximum(i, j))
+        block[place] = entries[:, 4]
+        if (block[place] != entries[:, 4]).any():
+            raise text.error(f"block {number} has an entry twice, with two values")
+        block[place[::-1]] = block[place]
+    return SdpaSolution(z, X)
+
+
+def _entries(text: Text, after: int) -> Array:
+    """Return the lines 'matrix block i j value' from an offset on."""
+    blocks = [np.zeros((0, 5))]
+    for begin, end in line_blocks(text.data, after):
+        a = np.frombuffer(text.data, np.uint8, end - begin, begin)
+        starts, ends, _, width = numerals.split_words(a)
+        well_formed = numerals.IN_REALS[a].all() and (width == 5).all()
+        values = numerals.parse_numbers(a, starts, ends) if well_formed else None
+        if values is None:
+            _refuse_first(text, after)
+        blocks.append(values.reshape(-1, 5))
+    table = np.concatenate(blocks)
+    places = table[:, :4]
+    wrong = (places != np.rint(places)) | (np.abs(places) > numerals.MAX_EXACT_INTEGER)
+    if wrong.any():
+        raise text.error(
+            "the matrix, block, row and column of an entry must be whole numbers",
+            text.line_of_row(after, int(np.argmax(wrong.any(axis=1)))),
+        )
+    return table
+
+
+def _refuse_first(text: Text, after: int) -> NoReturn:
+    """Raise the error of the first faulty line."""
+    for line, content in text.numbered_lines(after):
+        words = numerals.WORD.findall(content)
+        finite = all(numerals.DECIMAL.fullmatch(word) and isfinite(float(word)) for word in words)
+        if len(words) not in (0, 5) or not finite:
+            raise text.error(
+                f"wanted 'matrix block i j value', 5 finite numbers; got {quote(content)}", line
+            )
+    raise AssertionError("the bulk parser refused correct lines")
+
+
+def read_result(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
+    """Read z and X from a file that SDPA wrote: its `xVec` and `yMat`."""
+    text = read_text(path)
+    z = _numbers(text, _section(text, b"xVec", b"xMat"), "xVec")
+    flat = _numbers(text, _section(text, b"yMat", b"main loop time"), "yMat")
+    lengths = [n * n if n > 0 else -n for n in sizes]
+    if flat.size != sum(lengths):
+        raise text.error(f"yMat holds {flat.size} numbers; wanted {sum(lengths)}, all its blocks")
+    pieces = np.split(flat, np.cumsum(lengths)[:-1])
+    X = (p.reshape(n, n) if n > 0 else p for p, n in zip(pieces, sizes, strict=True))
+    return SdpaSolution(z, tuple(X))
+
+
+def read_factors(path: PathLike, sizes: Sequence[int], rows: int | None = None) -> SdpaSolution:
+    """Read z and X = R R', block by block, from a file that SDPLR wrote.
+
+    SDPLR minimises <-F_0, X>, and its dual variables are -z. `rows` is the length of z, if known.
+    """
+    text = read_text(path)
+    head, after = next(text.lines())
+    words = head.split()
+    if words[:2] != DUAL or len(words) != 3 or not _is_count(words[2]):
+        raise text.error("does not begin with 'dual variable' and its length, as SDPLR's files do")
+    count = int(words[2])
+    if rows is not None and count != rows:
+        raise text.error(f"is not a solution of this problem of {rows} rows: it has {count}")
+    pieces = text.data[after:].split(b"special")[0].split(b"primal variable")
+    z = -_numbers(text, pieces[0], "the dual variable")
+    if z.size != count:
+        raise text.error(f"the dual variable has {z.size} numbers; wanted {count}")
+    if len(pieces) != 1 + len(sizes):
+        raise text.error(f"holds {len(pieces) - 1} blocks; wanted {len(sizes)}")
+    blocks = (_factor(text, *pair) for pair in zip(pieces[1:], sizes, strict=True))
+    return SdpaSolution(z, tuple(blocks))
+
+
+def _is_count(word: bytes) -> bool:
+    return word.isdigit() and len(word) < 18
+
+
+def _factor(text: Text, piece: bytes, size: int) -> Any:
+    """Return a block from its line 'block type side maxrank rank' and its factor by columns."""
+    head, _, entries = piece.partition(b"\n")
+    words, kind = head.split(), b"s" if size > 0 else b"d"
+    sides = [int(word) for word in words[2:] if _is_count(word)]
+    if words[1:2] != [kind] or len(sides) != 3 or sides[0] != abs(size):
+        raise text.error(f"is not a solution of this problem: a block is {quote(head)}")
+    R = _numbers(text, entries, "a factor")
+    if R.size != abs(size) * sides[2]:
+        raise text.error(f"a factor holds {R.size} numbers; wanted {abs(size)} x {sides[2]}")
+    R = R.reshape(sides[2], abs(size)).T
+    return LowRank(R.copy(), np.ones(sides[2])) if size > 0 else (R * R).sum(axis=1)
+
+
+def _section(text: Text, begin: bytes, end: bytes) -> bytes:
+    """Return what stands after `begin =`, up to `end` or the end of the file."""
+    start = text.data.rfind(begin)
+    if start < 0:
+        raise text.error(f"has no {begin.decode()}; wanted the result of a solve by SDPA")
+    stop = text.data.find(end, start)
+    return text.data[start : stop if stop >= 0 else None].partition(b"=")[2]
+
+
+def _numbers(text: Text, piece: bytes, name: str) -> Array:
+    words = _SEPARATORS.sub(b" ", piece).split()
+    odd = [word for word in words if not numerals.DECIMAL.fullmatch(word)]
+    bad = next((word for word in odd if not numerals.NOT_FINITE.fullmatch(word)), None)
+    if bad is not None:
+        raise text.error(f"{name} must be numbers; got {quote(bad)}")
+    # Not an array of words: each would take as much memory as the longest.
+    numbers = np.fromiter(map(float, words), np.float64, len(words))
+    if numbers.size == 0 or not np.isfinite(numbers).all():
+        raise text.error(f"{name} must be finite numbers; got {quote(odd[0] if odd else piece)}")
+    return numbers

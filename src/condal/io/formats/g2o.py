@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,18 +40,6 @@ class Measurements(NamedTuple):
     tau: Array
 
 
-class Poses(Protocol):
-    """Estimated poses, such as `PoseGraph.round` returns them."""
-
-    @property
-    def rotations(self) -> Any:
-        """The rotation of each vertex."""
-
-    @property
-    def translations(self) -> Any:
-        """The translation of each vertex."""
-
-
 @dataclass(frozen=True, eq=False)
 class G2oGraph:
     """A pose graph, as a g2o file holds it.
@@ -70,7 +58,7 @@ class G2oGraph:
     ids: tuple[int, ...] = field(repr=False)
     edge_lines: tuple[str, ...] = field(repr=False)
 
-    def lines(self, poses: Poses) -> Iterator[str]:
+    def lines(self, poses: Any) -> Iterator[str]:
         """Yield the lines of a file with these poses as vertices, and with the measurements."""
         for name, R, t in zip(self.ids, poses.rotations, poses.translations, strict=True):
             yield _vertex_line(name, R, t)
@@ -114,7 +102,7 @@ def read_g2o(path: PathLike) -> G2oGraph:
     return G2oGraph(measured, tuple(rows.index), rows.edge_lines)
 
 
-def write_g2o(path: PathLike, graph: G2oGraph, poses: Poses) -> None:
+def write_g2o(path: PathLike, graph: G2oGraph, poses: Any) -> None:
     """Write poses as the vertices of a g2o file, with the measurements as its edges.
 
     Parameters

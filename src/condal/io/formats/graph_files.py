@@ -107,9 +107,9 @@ def _entries_of(kind: str) -> Callable[[TextPieces], EntryStream]:
     elif kind == "metis":
         from condal.io.formats.metis import metis_entries as entries
     elif kind == "matrix market":
-        from condal.io.formats.matrix_market import matrix_market_entries as entries
+        from condal.io.formats.coordinate import matrix_market_entries as entries
     else:
-        from condal.io.formats.rudy import rudy_entries as entries
+        from condal.io.formats.coordinate import rudy_entries as entries
     return entries
 
 

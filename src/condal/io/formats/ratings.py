@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.io.formats.matrix_market import read_rectangle
+from condal.io.formats.coordinate import read_rectangle
 from condal.io.formats.signatures import is_matrix_market
 from condal.io.formats.table import Table, read_table
 from condal.io.formats.text import Text, read_text

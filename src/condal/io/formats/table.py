@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -12,8 +13,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from condal.errors import FormatError
+from condal.io.formats.arrays import read_array
 from condal.io.formats.numerals import DECIMAL, DECIMAL_COMMA, MAX_EXACT_INTEGER, MISSING
+from condal.io.formats.signatures import is_npy, is_npz
 from condal.io.formats.text import Source, Text, quote, read_text
+from condal.io.safe_files import PathLike
 from condal.linalg.points import Array
 
 MAX_COLUMNS = 100_000
@@ -267,3 +272,36 @@ def _is_number(field: bytes) -> bool:
 
 def _fields(line: bytes, delimiter: bytes | None) -> list[bytes]:
     return [field.strip() for field in line.strip().split(delimiter)]
+
+
+def read_points(path: PathLike) -> Array:
+    """Read points from a .npy file, or from a table with or without names of columns.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Returns
+    -------
+    ndarray
+        A matrix with one point per row.
+    """
+    name = os.fsdecode(path)
+    if is_npz(path):
+        raise FormatError(
+            "is a .npz file, and it is not known which of its arrays holds the points: save one "
+            "array with numpy.save(path, points)",
+            path=name,
+        )
+    if not is_npy(path):
+        return read_table(path, wanted="points, one per row").values
+    array = read_array(path)
+    if array.dtype.kind == "c":
+        raise FormatError("holds complex numbers; points are real", path=name)
+    if array.ndim != 2 or 0 in array.shape:
+        raise FormatError(
+            f"holds an array of shape {array.shape}; wanted two dimensions, one row per point",
+            path=name,
+        )
+    return np.asarray(array, dtype=np.float64)

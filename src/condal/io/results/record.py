@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from condal.io.container.manifest import Kind
+from condal.io.container.manifest import FolderKind, Kind
 from condal.result import Result
 
 RESULT = Kind(
@@ -66,3 +66,8 @@ class Saved:
     created: str = ""
     picture: dict[str, Any] = field(default_factory=dict)
     labels: Any = None
+
+
+RESULT_FOLDER = FolderKind(RESULT, RECORD, "result", OWNER, NAMES.__contains__)
+check_target = RESULT_FOLDER.check_target
+check_earlier = RESULT_FOLDER.check_earlier

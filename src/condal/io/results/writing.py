@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import textwrap
 import zipfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -16,11 +17,9 @@ from condal.errors import ProblemError
 from condal.io.container.atomic import created, replacing_folder, write_errors
 from condal.io.container.manifest import sealed
 from condal.io.formats.arrays import MAX_MEMBERS
-from condal.io.formats.contents import digest_of
 from condal.io.formats.npy import MAX_HEADER_BYTES, NUMBERS
-from condal.io.results.folder import check_earlier, check_target
-from condal.io.results.points import accuracy_of, arrays_of, described
-from condal.io.results.readme import readme
+from condal.io.formats.signatures import digest_of
+from condal.io.results.points import FORMULAS, accuracy_of, arrays_of, described
 from condal.io.results.record import (
     HISTORY,
     LABELS,
@@ -34,6 +33,8 @@ from condal.io.results.record import (
     TIME,
     X,
     Y,
+    check_earlier,
+    check_target,
 )
 from condal.io.results.rows import lines_of
 from condal.io.safe_files import MAX_BYTES, PathLike, sha256_of
@@ -42,6 +43,14 @@ from condal.result import Result
 from condal.runtime.version import versions
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+LINE_WIDTH = 80
+_READ = """\
+  import json, pathlib, numpy as np
+  record = json.loads(pathlib.Path("result.json").read_text())
+  y = np.load("y.npy")
+  arrays = np.load("x.npz")            # arrays["U"], arrays["weights"], ...
+  history = np.genfromtxt("history.csv", delimiter=",", names=True)
+"""
 
 
 def save(
@@ -224,3 +233,43 @@ def _write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def readme(record: dict[str, Any]) -> str:
+    """Return one screen of text for the record of a result."""
+    x = record["x"]
+    texts = {
+        RECORD: "status, certificate, settings, SHA-256 of the files",
+        X: "" if x is None else f"the point x, {x['kind']}: {FORMULAS[x['kind']]}",
+        Y: "the dual y, which proves the bound",
+        TANGENT: "the image Mx at which the bound takes the tangent of the objective",
+        SEPARATOR: "the dual that proves that no point is feasible",
+        HISTORY: "a row per iteration; bound and gap are estimates; 1e999 stands for infinity",
+        LABELS: "the answer: a sign, group, place or membership for each vertex",
+        PICTURE: "arrays to draw the answer from",
+    }
+    files = [
+        textwrap.fill(text, LINE_WIDTH, initial_indent=f"  {name:<15}", subsequent_indent=" " * 17)
+        for name, text in texts.items()
+        if name == RECORD or name in record["files"]
+    ]
+    arguments = "x, y, tangent=tangent" if TANGENT in record["files"] else "x, y"
+    certify = f"condal.certify(problem, {arguments})"
+    if record["application"] is not None and record["file"] is not None:
+        certify = "condal certify PROBLEM THIS-FOLDER"
+    return "\n".join(
+        [
+            "A result of condal. Its files:",
+            "",
+            *files,
+            "",
+            "With NumPy alone:",
+            "",
+            _READ,
+            "With condal:",
+            "",
+            "  condal show THIS-FOLDER",
+            f"  {certify}   proves or refutes it",
+            "",
+        ]
+    )

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import CondalError
-from condal.io.formats.sdpa_solution import SdpaSolution, read_result, read_solution
+from condal.io.formats.answers import SdpaSolution, read_result, read_solution
 from condal.problems.conic.files import SdpaProblem, write_sdpa
 from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program

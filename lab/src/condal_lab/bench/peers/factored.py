@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from condal.io.formats.rudy import write_rudy
-from condal.io.formats.sdpa_solution import read_factors
+from condal.io.formats.answers import read_factors
+from condal.io.formats.coordinate import write_rudy
 from condal.linalg.points import LowRank
 from condal.problem import Model, Problem, problem_of
 from condal.problems.conic.files import write_sdpa

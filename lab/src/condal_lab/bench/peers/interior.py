@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from condal.io.formats.sdpa_solution import SdpaSolution, read_result, read_solution
+from condal.io.formats.answers import SdpaSolution, read_result, read_solution
 from condal.problem import Model, Problem, problem_of
 from condal.problems.conic.files import write_sdpa
 from condal_lab.bench.peers.files import (

@@ -104,12 +104,6 @@ def test_the_radius_that_is_chosen_predicts_better_than_both_ends():
     assert error < 0.5 * effects_alone
 
 
-def test_the_same_seed_chooses_the_same_radius():
-    _, rows, cols, values = ratings(15, 12, seed=9)
-    first, second = (matrix_completion(rows, cols, values, seed=3).radius for _ in range(2))
-    assert first == second
-
-
 def test_too_few_entries_to_hold_any_back_take_the_natural_radius():
     model = matrix_completion([0], [1], [5.0], effects=False)
     assert model.radius == model.natural_radius == pytest.approx(np.sqrt(2) * 5.0)

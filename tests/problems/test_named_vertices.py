@@ -112,14 +112,6 @@ def test_the_weights_of_igraph_are_the_attribute_weight():
     assert quadratic_assignment(Igraph(W, directed=True), W).problem is not None
 
 
-def test_communities_are_those_of_modularity_by_default():
-    graph = nx.karate_club_graph()
-    model = communities(graph)
-    partition = model.round(condal.solve(model, tol=1e-2))
-    assert len(partition.groups) == 2
-    assert partition.value == pytest.approx(nx.community.modularity(graph, partition.groups))
-
-
 def test_a_table_with_unknown_entries_is_completed_under_its_names():
     full = np.outer([1.0, 2.0, 3.0], [1.0, 2.0])
     table = pd.DataFrame(full, index=list("xyz"), columns=["u", "v"])

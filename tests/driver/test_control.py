@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -35,13 +36,25 @@ N = 60
 KILLS = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: SystemExit}
 
 
+@contextmanager
+def handled(number, handler):
+    """Handle a signal so, for the time of the context."""
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 @pytest.fixture(autouse=True)
-def _interruptible():
-    """Signals as a shell leaves them: one that starts the tests in the background has SIGINT
-    ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+def _restored():
+    """Signals as a shell leaves them, where one that starts the tests in the background has SIGINT
+    ignored; every test leaves them so."""
+    with handled(signal.SIGINT, signal.default_int_handler):
+        before = {one: signal.getsignal(one) for one in KILLS}
+        yield
+        assert {one: signal.getsignal(one) for one in KILLS} == before
+        assert signal.set_wakeup_fd(-1) == -1
 
 
 class Events:
@@ -83,13 +96,10 @@ def assert_best_so_far(result):
 @pytest.mark.parametrize("number", KILLS)
 def test_ctrl_c_inside_a_matvec_returns_the_best_iterate(number):
     events = Events(400, lambda: signal.raise_signal(number))
-    before = {one: signal.getsignal(one) for one in KILLS}
     result = condal.solve(events.problem(), condal.CGAL(), tol=1e-9)
     assert result.status is Status.INTERRUPTED
     assert result.iterations > 1
     assert_best_so_far(result)
-    assert {one: signal.getsignal(one) for one in KILLS} == before  # the handlers are restored
-    assert signal.set_wakeup_fd(-1) == -1
 
 
 def test_the_matvec_that_heard_it_is_the_last_of_the_method():
@@ -111,10 +121,8 @@ def test_a_second_ctrl_c_raises(number):
         signal.raise_signal(number)
         signal.raise_signal(number)
 
-    before = {one: signal.getsignal(one) for one in KILLS}
     with pytest.raises(KILLS[number]):
         condal.solve(Events(400, press).problem(), condal.CGAL(), tol=1e-9)
-    assert {one: signal.getsignal(one) for one in KILLS} == before
 
 
 def test_a_ctrl_c_before_the_first_iterate_returns_none():
@@ -145,35 +153,24 @@ def test_a_ctrl_c_during_the_last_proof_cuts_it_short():
 
 def test_a_handler_that_somebody_has_set_stays():
     heard = []
-    before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
-    try:
+    with handled(signal.SIGINT, lambda *_: heard.append(1)):
         events = Events(100, lambda: signal.raise_signal(signal.SIGINT))
         result = condal.solve(events.problem(), condal.CGAL(), tol=1e-9, max_iters=30)
-    finally:
-        signal.signal(signal.SIGINT, before)
     assert heard == [1]
     assert result.status is Status.MAX_ITERS
 
 
 def test_a_solve_in_another_thread_leaves_signals_alone():
-    found, handlers = [], []
+    handlers, before = [], signal.getsignal(signal.SIGINT)
+    events = Events(100, lambda: handlers.append(signal.getsignal(signal.SIGINT)))
 
-    def work():
-        found.append(condal.solve(Events().problem(), condal.CGAL(), tol=1e-9, max_iters=30))
+    def solved(problem):
+        return condal.solve(problem, condal.CGAL(), tol=1e-9, max_iters=30)
 
-    def note():
-        handlers.append(signal.getsignal(signal.SIGINT))
-
-    events = Events(100, note)
-    before = signal.getsignal(signal.SIGINT)
-    thread = threading.Thread(
-        target=lambda: found.append(condal.solve(events.problem(), condal.CGAL(), max_iters=30))
-    )
-    thread.start()
-    thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        apart = pool.submit(solved, events.problem()).result()
     assert handlers == [before]
-    work()
-    assert np.array_equal(found[0].y, found[1].y)
+    assert np.array_equal(apart.y, solved(Events().problem()).y)
 
 
 def test_the_progress_says_what_a_second_ctrl_c_does(capsys):
@@ -183,7 +180,7 @@ def test_the_progress_says_what_a_second_ctrl_c_does(capsys):
 
 
 def test_interrupts_raise_once_where_nothing_listens_and_then_exit():
-    said, before = [], signal.getsignal(signal.SIGINT)
+    said = []
     with SignalHandler(Stopper(), say=said.append, last=lambda: SystemExit(130)):
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -191,7 +188,6 @@ def test_interrupts_raise_once_where_nothing_listens_and_then_exit():
         with pytest.raises(SystemExit) as stop:
             signal.raise_signal(signal.SIGINT)
         assert stop.value.code == 130
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_two_interrupts_during_one_compiled_call_both_count():
@@ -204,55 +200,45 @@ def test_two_interrupts_during_one_compiled_call_both_count():
 
 
 def test_interrupts_stay_ignored_where_they_were():
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        stopper = Stopper()
-        with SignalHandler(stopper), stopper.listening():
-            signal.raise_signal(signal.SIGINT)
-        assert not stopper.stopped
-    finally:
-        signal.signal(signal.SIGINT, before)
+    stopper = Stopper()
+    with handled(signal.SIGINT, signal.SIG_IGN), SignalHandler(stopper), stopper.listening():
+        signal.raise_signal(signal.SIGINT)
+    assert not stopper.stopped
 
 
 def test_a_wakeup_socket_of_somebody_else_stays():
     """As that of an event loop: the signals that it waits for reach it."""
     ours, theirs = socket.socketpair()
-    with ours, theirs:
+    with ours, theirs, handled(signal.SIGUSR1, lambda *_: None):
         ours.setblocking(False)
         theirs.setblocking(False)
-        before = signal.signal(signal.SIGUSR1, lambda *_: None)
         signal.set_wakeup_fd(theirs.fileno())
         try:
             with SignalHandler(Stopper()):
                 signal.raise_signal(signal.SIGUSR1)
-            assert signal.set_wakeup_fd(-1) == theirs.fileno()
         finally:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGUSR1, before)
+            assert signal.set_wakeup_fd(-1) == theirs.fileno()
         assert ours.recv(10) == bytes([signal.SIGUSR1])
 
 
 def test_a_signal_that_somebody_else_handles_does_not_count():
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        stopper = Stopper()
-        with SignalHandler(stopper) as interrupts, stopper.listening():
-            signal.raise_signal(signal.SIGINT)
-            signal.raise_signal(signal.SIGTERM)
-        assert stopper.stopped
-        assert not interrupts.aborted
-    finally:
-        signal.signal(signal.SIGINT, before)
+    stopper = Stopper()
+    with (
+        handled(signal.SIGINT, lambda *_: None),
+        SignalHandler(stopper) as interrupts,
+        stopper.listening(),
+    ):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+    assert stopper.stopped
+    assert not interrupts.aborted
 
 
 def test_a_signal_while_the_handlers_are_restored_waits_for_that():
-    before = {one: signal.getsignal(one) for one in KILLS}
     interrupts = SignalHandler(Stopper()).__enter__()
     interrupts._restore.append(lambda: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         interrupts.__exit__()
-    assert {one: signal.getsignal(one) for one in KILLS} == before
-    assert signal.set_wakeup_fd(-1) == -1
 
 
 SCRIPT = """
@@ -334,21 +320,13 @@ def test_a_stopper_that_is_none_is_refused():
 def test_an_alarm_is_heard_in_its_thread_and_its_block_alone():
     stopper = Stopper()
     stopper.stop()
-    heard = []
-
-    def other():
-        check_cancelled()
-        heard.append("nothing")
-
     with Deadline(stopper).on():
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join()
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(check_cancelled).result()
         with pytest.raises(Cancelled) as halt:
             check_cancelled()
     assert halt.value.asked
     check_cancelled()
-    assert heard == ["nothing"]
 
 
 def test_an_alarm_within_another_listens_for_both():
@@ -649,7 +627,5 @@ def test_a_raising_callback_is_raised_and_the_handlers_are_restored():
     def callback(row):
         raise RuntimeError("mine")
 
-    before = {one: signal.getsignal(one) for one in KILLS}
     with pytest.raises(RuntimeError, match="mine"):
         condal.solve(Events().problem(), callback=callback)
-    assert {one: signal.getsignal(one) for one in KILLS} == before

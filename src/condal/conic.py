@@ -1,23 +1,7 @@
 """Conic programs: standard form, trace bounds and models."""
 
-from condal.problems.conic import (
-    Block,
-    ConicModel,
-    Program,
-    TraceBound,
-    UnboundedTraceError,
-    Verdict,
-    certify,
-    conic_model,
-)
+from condal.problems import conic as _conic
+from condal.problems.conic import *  # noqa: F403 - they are listed there
 
-__all__ = [
-    "Block",
-    "ConicModel",
-    "Program",
-    "TraceBound",
-    "UnboundedTraceError",
-    "Verdict",
-    "certify",
-    "conic_model",
-]
+__all__: list[str] = []
+__all__ += dir(_conic)

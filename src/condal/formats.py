@@ -1,60 +1,8 @@
 """Readers and writers for graphs, semidefinite programs, points, ratings and pose graphs."""
 
-from condal.io.formats import (
-    EdgeList,
-    G2oGraph,
-    Ratings,
-    names_of_arrays,
-    read_array,
-    read_arrays,
-    read_edge_list,
-    read_g2o,
-    read_graph,
-    read_labelled_graph,
-    read_matrix_market,
-    read_metis,
-    read_points,
-    read_qaplib,
-    read_qaplib_solution,
-    read_ratings,
-    read_rudy,
-    read_sparse_array,
-    read_table,
-    write_edge_list,
-    write_g2o,
-    write_matrix_market,
-    write_metis,
-    write_rudy,
-)
+from condal.io import formats as _formats
+from condal.io.formats import *  # noqa: F403 - they are listed there
 from condal.problems.conic.files import SdpaProblem, read_sdpa, read_sedumi, write_sdpa
 
-__all__ = [
-    "EdgeList",
-    "G2oGraph",
-    "Ratings",
-    "SdpaProblem",
-    "names_of_arrays",
-    "read_array",
-    "read_arrays",
-    "read_edge_list",
-    "read_g2o",
-    "read_graph",
-    "read_labelled_graph",
-    "read_matrix_market",
-    "read_metis",
-    "read_points",
-    "read_qaplib",
-    "read_qaplib_solution",
-    "read_ratings",
-    "read_rudy",
-    "read_sdpa",
-    "read_sedumi",
-    "read_sparse_array",
-    "read_table",
-    "write_edge_list",
-    "write_g2o",
-    "write_matrix_market",
-    "write_metis",
-    "write_rudy",
-    "write_sdpa",
-]
+__all__ = ["SdpaProblem", "read_sdpa", "read_sedumi", "write_sdpa"]
+__all__ += dir(_formats)

@@ -12,14 +12,17 @@ import scipy.sparse as sp
 
 import condal
 from condal.driver.run_record import StallDetector
+from condal.driver.scaling import normalise
 from condal.methods import cgal
 from condal.methods import choice as auto
 from condal.methods.choice import Choice, choices
 from condal.methods.lowrank.method import LowRankCGAL
+from condal.methods.registry import METHODS
 from condal.methods.state import State, Warm
 from condal.methods.surface.method import LowRankNewton
 from condal.problem import problem_of
 from known import PLANTED, random_graph
+from method_cases import CASES
 
 
 def names(problem, **options):
@@ -373,3 +376,18 @@ def test_what_does_not_fit_goes_to_cgal_whatever_else_speaks_for_the_low_rank_me
     model = condal.problems.max_cut(random_graph(50, 4))
     monkeypatch.setattr("condal.methods.lowrank.method.MAX_BYTES", 1000)
     assert "lowrank" not in names(model)
+
+
+@pytest.mark.parametrize("tol", [0.1, 1e-3, 1e-6])
+@pytest.mark.parametrize("name", CASES)
+def test_no_estimate_is_below_its_lower_bound_and_choices_come_in_their_order(name, tol):
+    problem = normalise(CASES[name].known().problem)[0]
+    seconds = {}
+    for candidate in auto.CANDIDATES:
+        method = METHODS[candidate.name]()
+        estimate, least = method.estimate(problem, tol), candidate.least(auto.Size.of(problem, tol))
+        if not isinstance(estimate, str) and np.isfinite(least):
+            assert least <= estimate.spread * estimate.seconds
+            seconds[(estimate.method or method).name] = estimate.spread * estimate.seconds
+    chosen = [seconds[name] for name in names(problem, tol=tol) if name in seconds]
+    assert chosen == sorted(chosen)

@@ -51,11 +51,9 @@ def require_kkt(form, x, z, *, tol=1e-5):
     """x and z are a solution of min <c, x>, Ax + s = b, s in K, and of its dual."""
     s = form.b - form.A @ x
     scale = 1.0 + np.abs(form.b).max() + np.abs(x).max()
-    assert np.abs(s[: form.layout.zero]).max(initial=0.0) < tol * scale
-    assert form.layout.outside(s) < tol * scale
-    assert form.layout.outside(z / form.layout.multiplicity) < tol * (
-        1.0 + np.abs(z).max(initial=0.0)
-    )
+    assert form.layout.distances(s).max(initial=0.0) < tol * scale
+    outside = form.layout.distances(z / form.layout.multiplicity)[form.layout.zero :]
+    assert outside.max(initial=0.0) < tol * (1.0 + np.abs(z).max(initial=0.0))
     assert np.abs(form.c + form.A.T @ z).max() < tol * (1.0 + np.abs(z).max(initial=0.0))
     assert abs(form.c @ x + form.b @ z) < tol * (1.0 + abs(form.c @ x)) * scale
 
@@ -307,12 +305,12 @@ def test_svec_is_cvxpys():
 def test_what_a_point_lacks_to_be_in_the_cones():
     layout = Layout(zero=1, nonneg=2, soc=(3,), psd=(2,))
     inside = np.array([9.0, 0.0, 1.0, 5.0, 3.0, 4.0, 1.0, 1.0, 1.0])
-    assert layout.outside(inside) == pytest.approx(0.0, abs=1e-12)
-    for entry, lack in ((1, 0.5), (3, 0.5), (6, None)):
+    assert layout.distances(inside) == pytest.approx([9.0, 0, 0, 0, 0], abs=1e-12)
+    negative = -np.linalg.eigvalsh([[0.5, 1.0], [1.0, 1.0]])[0]
+    for entry, at, lack in ((1, 1, 0.5), (3, 3, 0.5 / np.sqrt(2.0)), (6, 4, negative)):
         moved = inside.copy()
         moved[entry] -= 0.5
-        expected = -np.linalg.eigvalsh([[0.5, 1.0], [1.0, 1.0]])[0] if lack is None else lack
-        assert layout.outside(moved) == pytest.approx(expected)
+        assert layout.distances(moved)[at] == pytest.approx(lack)
 
 
 def test_a_layout_has_a_block_for_each_cone():

@@ -64,8 +64,9 @@ class CvxpyProblem:
         (x, z), layout = pair, self.layout
         s, r, value = self.b - self.A @ x, self.gradient(x) + self.A.T @ z, self.value(x)
         curved = 0.0 if self.P is None else float(x @ (self.P @ x))
-        primal = max(float(np.abs(s[: layout.zero]).max(initial=0.0)), layout.outside(s))
-        dual = max(float(np.abs(r).max(initial=0.0)), layout.outside(z / layout.multiplicity))
+        primal = float(layout.distances(s).max(initial=0.0))
+        outside = layout.distances(z / layout.multiplicity)[layout.zero :]  # of K*
+        dual = float(np.abs(np.concatenate([r, outside])).max(initial=0.0))
         return max(
             primal / (1.0 + float(np.abs(self.b).max(initial=0.0))),
             dual / (1.0 + float(np.abs(self.c).max(initial=0.0))),

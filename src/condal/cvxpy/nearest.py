@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.interior import SOLUTION, Proposal
@@ -105,13 +104,7 @@ class NearestMatrix:
     @cached_property
     def _rows(self) -> Any:
         """The other equations on all n^2 entries of X."""
-        n = self.problem.layout.psd[0]
-        part = sp.coo_array(self.problem.A[self._others][:, self.columns])
-        j, i = np.triu_indices(n)
-        i, j, off = i[part.col], j[part.col], np.where(i == j, 1.0, 0.5)[part.col]
-        where = np.concatenate([part.row, part.row]), np.concatenate([i * n + j, j * n + i])
-        halves = np.where(i == j, 0.5, off) * part.data
-        return sp.csr_array((np.concatenate([halves, halves]), where), (part.shape[0], n * n))
+        return self.problem.layout.spread(self.problem.A[self._others][:, self.columns])
 
     def propose(self, options: Options, accuracy: float) -> Proposal:
         """Return the solution that the Newton method proposes."""

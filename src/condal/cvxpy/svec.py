@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigvalsh
 
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import row_norms
 from condal.problems.conic.program import Block
 
 ZERO, CONE, PSD = 0, 1, 2  # the kinds of a row
@@ -70,61 +71,69 @@ class Layout:
     @cached_property
     def multiplicity(self) -> Array:
         """How often each row stands in the blocks: 2 off the diagonal of a matrix, else 1."""
-        counts = np.ones(self.size)
-        begin = self.zero + self.plain
+        counts = [np.ones(self.zero + self.plain)]
         for n in self.psd:
-            counts[begin : begin + triangle(n)] = 2.0
-            counts[begin + _start(np.arange(n), n)] = 1.0
-            begin += triangle(n)
-        return counts
+            cols, rows = np.triu_indices(n)
+            counts.append(np.where(rows == cols, 1.0, 2.0))
+        return np.concatenate(counts)
+
+    @cached_property
+    def _packed(self) -> Any:
+        """P with s = Px, without equations, for the vector x of a conic program.
+
+        An entry off the diagonal of a matrix is the mean of its mirror images.
+        """
+        rows, cols = [np.arange(self.plain)], [np.arange(self.plain)]
+        row = col = self.plain
+        for n, group in groupby(self.psd):
+            each = np.arange(len(list(group)))[:, None]
+            j, i = np.triu_indices(n)
+            here = (row + each * j.size + np.arange(j.size)).ravel()
+            rows += [here, here]
+            cols += [(col + each * n * n + place).ravel() for place in (i * n + j, j * n + i)]
+            row, col = row + each.size * j.size, col + each.size * n * n
+        weights = np.concatenate([np.ones(self.plain), np.full(2 * (row - self.plain), 0.5)])
+        where = np.concatenate(rows), np.concatenate(cols)
+        return sp.csr_array((weights, where), (row, col))
 
     def gathered(self, x: Array) -> Array:
         """Return s, without equations, for the vector x of a conic program."""
-        parts, begin = [x[: self.plain]], self.plain
-        for n in self.psd:
-            parts.append(svec(x[begin : begin + n * n].reshape(n, n)))
-            begin += n * n
-        return np.concatenate(parts)
+        return np.asarray(self._packed @ x)
 
     def spread(self, M: Any) -> Any:
         """Return MP for a sparse M whose columns are the rows of s = Px without equations."""
-        M = sp.coo_array(M)
-        rows, cols, values = M.row, M.col.astype(np.int64), M.data
-        sides = np.array(self.psd, dtype=np.int64)
-        begins = self.plain + np.concatenate([[0], np.cumsum(sides * (sides + 1) // 2)])
-        places = self.plain + np.concatenate([[0], np.cumsum(sides**2)])
-        matrix = cols >= self.plain
-        block = np.searchsorted(begins, cols[matrix], side="right") - 1
-        n, at = sides[block], places[block]
-        i, j = _entry(cols[matrix] - begins[block], n)
-        off = i != j
-        values, cols = values.copy(), cols.copy()
-        values[matrix] *= np.where(off, 0.5, 1.0)
-        cols[matrix] = at + j * n + i
-        return sp.csr_array(
-            (
-                np.concatenate([values, values[matrix][off]]),
-                (
-                    np.concatenate([rows, rows[matrix][off]]),
-                    np.concatenate([cols, (at + i * n + j)[off]]),
-                ),
-            ),
-            shape=(M.shape[0], int(places[-1])),
-        )
+        whole = sp.csr_array(sp.csr_array(M) @ self._packed)
+        whole.sort_indices()
+        return whole
 
-    def outside(self, v: Array) -> float:
-        """Return the largest violation of a cone by v; equations may have any value."""
-        plain = v[self.zero : self.zero + self.nonneg]
-        violations = [0.0, -float(plain.min(initial=0.0))]
+    def distances(self, v: Array) -> Array:
+        """Return the distance of v from each equation, inequality and block."""
         begin = self.zero + self.nonneg
-        for n in self.soc:
-            violations.append(float(np.linalg.norm(v[begin + 1 : begin + n]) - v[begin]))
-            begin += n
-        for n in self.psd:
-            end = begin + triangle(n)
-            violations.append(-float(eigvalsh(smat(v[begin:end], n), subset_by_index=[0, 0])[0]))
+        plain = [np.abs(v[: self.zero]), np.maximum(-v[self.zero : begin], 0.0)]
+        blocks = []
+        for n, group in groupby(self.soc):
+            end = begin + n * len(list(group))
+            cones = v[begin:end].reshape(-1, n)
+            head, width = cones[:, 0], row_norms(cones[:, 1:])
+            outside = np.maximum(width - head, 0.0) / np.sqrt(2.0)
+            outside = outside if n > 1 else np.maximum(-head, 0.0)
+            blocks.append(np.where(width < -head, np.hypot(head, width), outside))
             begin = end
-        return max(violations)
+        for n, group in groupby(self.psd):
+            end = begin + triangle(n) * len(list(group))
+            values = np.linalg.eigvalsh(smat(v[begin:end].reshape(-1, triangle(n)), n))
+            blocks.append(row_norms(np.minimum(values, 0.0)))
+            begin = end
+        return np.concatenate([*plain, *blocks])
+
+    def by_block(self, sizes: Array, operation: np.ufunc) -> Array:
+        """Return the sizes of equations and inequalities, and those of blocks by an operation."""
+        begin = self.zero + self.nonneg
+        lengths = [*self.soc, *map(triangle, self.psd)]
+        if not lengths:
+            return sizes[:begin]
+        starts = begin + np.concatenate([[0], np.cumsum(lengths[:-1])]).astype(np.int64)
+        return np.concatenate([sizes[:begin], operation.reduceat(sizes, starts)])
 
 
 def triangle(n: int) -> int:
@@ -143,16 +152,3 @@ def smat(s: Array, n: int) -> Array:
     cols, rows = np.triu_indices(n)
     S[..., rows, cols] = S[..., cols, rows] = s
     return S
-
-
-def _start(j: Indices, n: int | Indices) -> Indices:
-    """Return the index at which column j of the lower triangle begins."""
-    return j * n - j * (j - 1) // 2
-
-
-def _entry(k: Indices, n: Indices) -> tuple[Indices, Indices]:
-    """Return i >= j of entry k of svec, for matrices of side n."""
-    j = ((2 * n + 1 - np.sqrt((2.0 * n + 1) ** 2 - 8.0 * k)) / 2).astype(np.int64)
-    j -= _start(j, n) > k  # correct the rounding of the root
-    j += _start(j + 1, n) <= k
-    return k - _start(j, n) + j, j

@@ -61,7 +61,7 @@ class Solved:
     def ray(self) -> Array | None:
         """The proved direction along which the objective is unbounded; None if there is none."""
         verdict = self.model.verdict
-        return None if verdict is None or verdict.ray is None else verdict.ray.x
+        return None if verdict is None else verdict.ray
 
 
 def solve_program(

@@ -17,6 +17,7 @@ from condal.problems.conic.structure import Shape
 from condal.problems.conic.summed_rows import diagonal_weights, exact_trace, identity_weights
 from condal.problems.conic.trace import Search
 from condal.problems.conic.trace_bound import Combination, combine, traces
+from condal.problems.conic.verified import verified_unbounded
 from condal.result import Status
 from condal.runtime.time_limit import TimeLimit
 from conic_programs import (
@@ -204,10 +205,11 @@ def test_no_bound_on_the_objective():
     assert isinstance(found, Verdict)
     assert found.status is Status.UNBOUNDED
     assert found.ray is not None
-    x = found.ray.x.reshape(2, 2)
-    assert np.linalg.eigvalsh(x)[0] > found.ray.off
-    assert np.abs(unbounded().A @ found.ray.x).max() <= 1e-8
-    assert x[0, 0] >= found.ray.fall > 0
+    x = found.ray.reshape(2, 2)
+    assert np.linalg.eigvalsh(x)[0] >= -1e-12
+    assert np.abs(unbounded().A @ found.ray).max() <= 1e-8
+    assert x[0, 0] > 0
+    assert verified_unbounded(unbounded(), found.ray, found.points)
 
 
 def test_a_bounded_program_has_no_ray():

@@ -1,34 +1,25 @@
 """Directions of the cone: those that no row constrains, and weights of rows that constrain all.
 
-A direction that no row constrains proves that a program is unbounded.
-
-Let Ax be near 0, <c, x> < 0, and x at least d inside the cone. If A has full rank, a correction of
-norm |Ax| / s, s its smallest singular value, makes Ax = 0 exactly. If the correction is shorter
-than d and leaves <c, .> negative, the corrected direction is a ray: from any solution of Ax = b,
-points far enough along the ray are feasible, and the objective is unbounded.
-
-A ray on the boundary of the cone is found as an exact vector of a face near a computed one. It
-needs a feasible point of its own.
+A direction that no row constrains proves that a program is unbounded, beside a feasible point: a
+computed one leads to an exact vector of a face near it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import inf
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
 
 from condal.certificates.history import Row
 from condal.domains.cones import CutOrthant
 from condal.domains.product import Product
 from condal.driver.solve import solve
-from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.points import Array, dense
-from condal.linalg.rounding import gamma, norm_above, row_squares
+from condal.linalg.rounding import row_squares
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Across
 from condal.maps.inner import Inner
@@ -36,7 +27,7 @@ from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.conic.folded import fold
 from condal.problems.conic.interior import proved_ray
-from condal.problems.conic.program import Block, Program, trace_of
+from condal.problems.conic.program import Program, trace_of
 from condal.problems.conic.structure import Shape, blocks_of
 from condal.problems.conic.verified import packed, unpacked
 from condal.result import Result, Status
@@ -48,72 +39,39 @@ from condal.smooth.objectives import Linear
 from condal.types import LinearMap, Provable
 
 MAX_DENSE_SIDE = 2000  # of the rows, and of all blocks together
-DEPTHS = (0.3, 1e-2, 1e-4)  # of the candidates inside the cone, relative to the trace
+DEPTHS = (0.0, 0.3, 1e-2, 1e-4)  # of the candidates inside the cone, relative to the trace
 RAY_TOL = 1e-6
-BOUNDARY_ITERS = 500  # of a solve that proposes a ray on the boundary, or a feasible point
+MAX_ITERS = 500  # of a solve that proposes a ray, or a feasible point
 SIZE_GUESSES = 1e2, 1e5  # sizes of a feasible point, relative to b
 PHASE_ONE_TOL = 1e-9
 MIN_DISTANCE = 1e-7  # a smaller minimum counts as 0; rows have norm 1
 GOOD_BOUND = 0.5  # fraction of the minimum at which the search for a bound stops
 
 
-@dataclass(frozen=True, eq=False)
-class Ray:
-    """A direction in the program's x along which the minimised objective falls by at least `fall`.
+def find_ray(
+    program: Program, *, max_seconds: float | None, **limits: Any
+) -> tuple[Array, tuple[Array, ...]] | None:
+    """Return a ray that the program's own data prove, and points that may be feasible; or None.
 
-    It is a ray up to a correction, proved to be shorter than `off`, that stays inside the cone. A
-    feasible point is near one of the `points`, or far along a ray that is inside the cone.
+    Least directions are tried on the boundary of the cone and inside it: near one of them there
+    may be an exact ray of a face.
     """
-
-    x: Array = field(repr=False)
-    fall: float
-    off: float
-    points: tuple[Array, ...] = field(default=(), repr=False)
-
-
-def find_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> Ray | None:
-    """Return a proved ray; None if none was found within max_seconds in total."""
-    limit = TimeLimit(max_seconds)
+    limit, form = TimeLimit(max_seconds), program.form
     if max(program.b.size, sum(block.n for block in program.blocks)) > MAX_DENSE_SIDE:
         return None
-    A = program.A
-    gram = (A @ A.T).toarray()
-    least = _smallest(0.5 * (gram + gram.T)) if gram.size else np.inf
-    if least is not None:
-        least -= gamma(A.shape[1] + 4) * float(np.trace(gram))
-    if least is None or least <= 0:
-        return None
-    factor = cho_factor(gram) if gram.size else None
-    for done, depth in enumerate(DEPTHS):
-        if limit.is_over():
-            return None
-        each = limit.share(1 / (len(DEPTHS) - done))
-        x = least_direction(program, depth, max_seconds=each.max_seconds, **limits)
-        if x is None:
-            continue
-        if factor is not None:
-            x -= A.T @ cho_solve(factor, A @ x)
-        ray = _proved(program, x, least)
-        if ray is not None:
-            return ray
-    return None
-
-
-def find_boundary_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> Ray | None:
-    """Return a proved ray on the boundary of the cone; None if none was found."""
-    limit, form = TimeLimit(max_seconds), program.form
-    limits["max_iters"] = min(limits.get("max_iters") or BOUNDARY_ITERS, BOUNDARY_ITERS)
+    limits["max_iters"] = min(limits.get("max_iters") or MAX_ITERS, MAX_ITERS)
     direction = proved_ray(form)
-    if direction is None:
-        share = limit.share(0.5).max_seconds
-        candidate = least_direction(program, max_seconds=share, **limits)
+    for done, depth in enumerate(DEPTHS):
+        if direction is not None or limit.is_over():
+            break
+        share = limit.share(1 / (len(DEPTHS) + 1 - done)).max_seconds
+        candidate = least_direction(program, depth, max_seconds=share, **limits)
         if candidate is not None:
             direction = proved_ray(form, packed(program, candidate))
     if direction is None:
         return None
-    x = unpacked(program, direction)
-    points = tuple(_points(program, max_seconds=limit.max_seconds, **limits))
-    return Ray(x, -float(form.c @ direction), 0.0, points)
+    points = _points(program, max_seconds=limit.max_seconds, **limits)
+    return unpacked(program, direction), tuple(points)
 
 
 def _points(program: Program, *, max_seconds: float | None, **limits: Any) -> Iterator[Array]:
@@ -164,37 +122,6 @@ def _solution(task: Program, trace: float, *, exact: bool, **limits: Any) -> Arr
         return None
     blocks = blocks_of(shape.folded, result.x)
     return np.concatenate([np.asarray(dense(block)).ravel() for block in blocks])
-
-
-def _proved(program: Program, x: Array, least: float) -> Ray | None:
-    """Return the ray near x if the necessary correction is proved to be short enough."""
-    A, c = program.A, program.c.toarray().ravel() * (-1.0 if program.maximise else 1.0)
-    longest = int(np.diff(A.indptr).max(initial=0))
-    rows = norm_above(A.data)
-    residual = norm_above(A @ x) + gamma(longest + 4) * rows * norm_above(x)
-    # A matrix is symmetrised before its depth is computed, which rounds each entry once.
-    off = residual / float(np.sqrt(least)) * (1 + 1e-12) + gamma(2) * norm_above(x)
-    depth = min(_depth(block, x[program.place(j)]) for j, block in enumerate(program.blocks))
-    rounding = gamma(c.size + 4) * float(np.abs(c) @ np.abs(x))
-    slope = float(c @ x) + rounding + norm_above(c) * off
-    return Ray(x, -slope, off) if off < depth and slope < 0 else None
-
-
-def _depth(block: Block, x: Array) -> float:
-    """Return a proved lower bound on the depth of x inside the cone."""
-    if block.kind == "orthant":
-        return float(x.min())
-    if block.kind == "second-order":
-        return float(x[0] - norm_above(x[1:])) / 1.5
-    full = x.reshape(block.n, block.n)
-    return _smallest(0.5 * (full + full.T)) or -np.inf
-
-
-def _smallest(full: Any) -> float | None:
-    """Return a proved lower bound on the smallest eigenvalue if it is positive; else None."""
-    estimate = float(np.linalg.eigvalsh(full)[0])
-    proof = dense_cholesky(Symmetric(len(full), dense=full), 0.5 * estimate)
-    return None if proof is None or estimate <= 0 else proof.value
 
 
 def phase_one_weights(shape: Shape, *, of_objective: bool, **limits: Any) -> Array | None:

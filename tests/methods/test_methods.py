@@ -107,6 +107,7 @@ def test_lower_bounds_are_below_the_optimum_and_gaps_close(name):
     case, known, problem, x = built(name)
     states = list(islice(case.method.iterates(problem, x), 150))
     assert all(state.lower <= known.optimum + 1e-9 for state in states)
+    assert all(np.isfinite(problem.h.conjugate(state.y)) for state in states)
     best = max(state.lower for state in states)
     assert best >= known.optimum - 0.2
 

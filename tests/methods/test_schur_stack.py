@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.methods.interior import schur_stack, standard
+from condal.methods.interior import schur, schur_stack, standard
 from condal.methods.interior.psd import _least_eigenvalues
 from condal.methods.interior.schur_stack import DenseRows, LowRankRows, StackSchur
 from condal.methods.interior.standard import ScaledGram
@@ -38,11 +38,22 @@ def complement(rows, plan):
 @pytest.mark.parametrize(
     "costs", [{}, EVERYTHING_DENSE, EVERYTHING_LOW_RANK, EVERYTHING_ALONE], ids=str
 )
+@pytest.mark.parametrize("chunk", [2**4, 2**20])
 @pytest.mark.parametrize(
     ("m", "count", "n", "filled"),
-    [(1, 1, 1, 1.0), (7, 3, 4, 0.2), (30, 9, 2, 0.1), (12, 1, 6, 1.0), (40, 5, 3, 0.02)],
+    [
+        (1, 1, 1, 1.0),
+        (7, 3, 4, 0.2),
+        (30, 9, 2, 0.1),
+        (12, 1, 6, 1.0),
+        (40, 1, 12, 0.1),
+        (40, 5, 3, 0.02),
+    ],
 )
-def test_a_stack_has_the_sum_of_its_schur_complements(m, count, n, filled, costs, monkeypatch):
+def test_a_stack_has_the_sum_of_its_schur_complements(
+    m, count, n, filled, chunk, costs, monkeypatch
+):
+    monkeypatch.setattr(schur, "CHUNK", chunk)
     for name, value in costs.items():
         monkeypatch.setattr(schur_stack, name, value)
     if costs is EVERYTHING_LOW_RANK:

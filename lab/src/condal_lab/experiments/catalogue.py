@@ -94,18 +94,18 @@ def _measure_rates(*, quick: bool, section: Path, workers: Workers, watch: Watch
 
 # A full trial ends after its oracle calls, so its curve does not depend on the machine; a quick one
 # after 10 seconds as well.
-SMALL = (InstancePlan("gd97b", TrialBudget(30_000), TrialBudget(1_000, 10), "GD97_b"),)
+SMALL = (InstancePlan("gd97b", TrialBudget(30_000), TrialBudget(200, 10), "GD97_b"),)
 GSET = (
-    InstancePlan("g1", TrialBudget(6_000), TrialBudget(300, 10), "G1"),
-    InstancePlan("g40", TrialBudget(6_000), TrialBudget(300, 10), "G40"),
+    InstancePlan("g1", TrialBudget(6_000), TrialBudget(100, 10), "G1"),
+    InstancePlan("g40", TrialBudget(6_000), TrialBudget(100, 10), "G40"),
 )
-CLUSTERING = (InstancePlan("mnist", TrialBudget(4_000), TrialBudget(300, 10), "MNIST features"),)
+CLUSTERING = (InstancePlan("mnist", TrialBudget(4_000), TrialBudget(100, 10), "MNIST features"),)
 # The atoms converge only as far as the oracle is exact.
 GENEIG = tuple(
     InstancePlan(
         f"geneig-{kind}",
         TrialBudget(500, exact=True),
-        TrialBudget(300, 10, exact=True),
+        TrialBudget(100, 10, exact=True),
         "G40" if kind == "maxcut-sdp" else None,
     )
     for kind in SPECTRA

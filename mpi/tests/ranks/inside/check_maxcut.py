@@ -125,7 +125,7 @@ def test_an_interrupt_of_ones_own_on_one_rank_does_not_leave_the_others_waiting(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(model.cost), "__matmul__", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            condal_mpi.solve(model, "cgal", tol=1e-12, max_seconds=20)
+            condal_mpi.solve(model, "cgal", tol=1e-12, max_iters=100)
 
 
 class Interrupting:

@@ -28,11 +28,11 @@ from condal_lab.bench.conic.instances import (
 from condal_lab.bench.conic.question import ConicAnswer, Question, Truth, judge
 from condal_lab.bench.conic.resolve import ResolveQuestion
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, violation
-from condal_lab.bench.conic.through_file import FileQuestion, sdpa_of
+from condal_lab.bench.conic.through_file import FileQuestion
 from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.measure import run_once
 from condal_lab.bench.peers import installed
-from condal_lab.bench.peers.files import ProgramTask
+from condal_lab.bench.peers.files import ProgramTask, sdpa_of
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal
 from condal_lab.bench.peers.programs import clarabel_task, scs_task
 from condal_lab.bench.results import Results

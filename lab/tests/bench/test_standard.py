@@ -8,7 +8,8 @@ import pytest
 import condal
 from condal.errors import ProblemError
 from condal_lab.bench.generated import random_edges, sparse_graph, theta, torus
-from condal_lab.bench.peers.files import sdpa_problem
+from condal_lab.bench.peers.files import sdpa_of
+from condal_lab.bench.peers.programs import ConeForm
 from condal_lab.bench.standard import bounds, standard_form
 from known import PLANTED
 
@@ -41,17 +42,18 @@ def test_a_dual_goes_back_to_the_problem(known):
     np.testing.assert_allclose(rest, rest[0, 0] * np.eye(form.n), atol=1e-12)
 
 
-@pytest.mark.parametrize("upper", [True, False])
-def test_triangles_keep_inner_products(known, upper):
+@pytest.mark.parametrize("upper", [True, False, None])
+def test_rows_of_a_cone_form_keep_inner_products(known, upper):
     form, x = standard_form(known.problem), np.asarray(known.x)
-    A, cost = form.triangle(upper=upper)
-    one = form.triangle(upper=upper)[1]
-    assert cost.size == form.n * (form.n + 1) // 2
-    np.testing.assert_allclose(form.whole(one, upper=upper), _dense(form.C), atol=1e-14)
-    keep = np.tri(form.n, dtype=bool) if upper else np.tri(form.n, dtype=bool).T
-    flat = x[keep] * np.where(np.eye(form.n, dtype=bool), 1.0, np.sqrt(2.0))[keep]
-    np.testing.assert_allclose(A.T @ flat, form.rows @ x.ravel(), atol=1e-12)
-    assert cost @ flat == pytest.approx(np.vdot(_dense(form.C), x))
+    cone = ConeForm.of(form.program, upper=upper)
+    slack = form.m - form.equalities
+    keep = {True: np.tri(form.n).T, False: np.tri(form.n), None: np.ones(x.shape)}[upper] > 0
+    twice = 1.0 if upper is None else np.sqrt(2.0)
+    scaled = x * np.where(np.eye(form.n, dtype=bool), 1.0, twice)
+    flat = np.concatenate([np.zeros(slack), scaled.T[keep.T]])  # column by column
+    np.testing.assert_allclose(cone.G.T @ flat, form.rows @ x.ravel(), atol=1e-12)
+    assert cone.c @ flat == pytest.approx(np.vdot(_dense(form.C), x))
+    np.testing.assert_allclose(cone.point(flat)[0], x, atol=1e-14)
 
 
 def test_a_trace_that_the_rows_imply_is_not_said_again():
@@ -75,7 +77,7 @@ def test_k_means_has_a_row_for_every_sum_and_every_entry():
 def test_the_file_of_a_standard_form_has_its_slacks():
     known = PLANTED["sdp-box"]()
     form = standard_form(known.problem)
-    file = sdpa_problem(form)
+    file = sdpa_of(form.program)
     slack = form.m - form.equalities
     assert file.sizes == (form.n, -slack)
     last = file.blocks == 1

@@ -1,7 +1,6 @@
 """The standard form of the peers: minimise <C, x> subject to <A_i, x> = b_i or <= b_i, x psd.
 
-Most peers receive its dual: maximise -b'z with C + sum_i z_i A_i psd, and z_i >= 0 for
-inequalities.
+Its dual is: maximise -b'z with C + sum_i z_i A_i psd, and z_i >= 0 for inequalities.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
+from condal.problems.conic.program import Block, Program
 from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
 from condal.smooth import Linear
 from condal.types import Provable, Spectral
@@ -51,30 +51,20 @@ class StandardForm:
         full = np.bincount(self.owners, weights=self.signs * z, minlength=self.size + 1)
         return np.asarray(full[: self.size])
 
-    def triangle(self, *, upper: bool) -> tuple[Any, Array]:
-        """Return the upper or lower triangles of A' and C, column by column.
-
-        Entries off the diagonal are multiplied by sqrt(2), which preserves inner products.
-        """
-        A = sp.coo_array(self.rows)
-        inside, places, scale = triangle_places(self.n, A.col, upper=upper)
-        shape = (self.n * (self.n + 1) // 2, self.m)
-        scaled = sp.csc_array((scale * A.data[inside], (places, A.row[inside])), shape=shape)
-        C = sp.coo_array(self.C)
-        flat = C.row.astype(np.int64) * self.n + C.col
-        inside, places, scale = triangle_places(self.n, flat, upper=upper)
-        cost = np.zeros(shape[0])
-        cost[places] = scale * C.data[inside]
-        return scaled, cost
-
-    def whole(self, triangle: Array, *, upper: bool) -> Array:
-        """Return the symmetric matrix of a scaled triangle."""
-        # The columns of one triangle are the rows of the other.
-        keep = np.tri(self.n, dtype=bool) if upper else np.tri(self.n, dtype=bool).T
-        x = np.zeros((self.n, self.n))
-        x[keep] = triangle * np.sqrt(0.5)
-        x[np.diag_indices(self.n)] *= np.sqrt(0.5)
-        return x + x.T
+    @property
+    def program(self) -> Program:
+        """The form as a conic program, whose orthant holds the slacks of the inequalities."""
+        cost = sp.csr_array(self.C).reshape((1, self.n**2))
+        slack = self.m - self.equalities
+        if not slack:
+            return Program(cost, self.rows, self.b, (Block("psd", self.n),))
+        ones = sp.vstack([sp.csr_array((self.equalities, slack)), sp.eye_array(slack)])
+        return Program(
+            sp.hstack([sp.csr_array(cost), sp.csr_array((1, slack))]),
+            sp.hstack([self.rows, ones]),
+            self.b,
+            (Block("psd", self.n), Block("orthant", slack)),
+        )
 
 
 def standard_form(problem: Problem) -> StandardForm:
@@ -124,15 +114,6 @@ def _sorted(n: int, C: Any, rows: Any, low: Array, high: Array, p: int) -> Stand
     b = np.concatenate([high[equal], high[above], -low[below]])
     scaled = sp.csr_array(rows[owners].multiply(signs[:, None]))
     return StandardForm(n, C, scaled, b, equal.size, owners, signs, p)
-
-
-def triangle_places(n: int, flat: Any, *, upper: bool) -> tuple[Any, Any, Array]:
-    """Return which entries lie in the triangle, their places there, and factors 1 or sqrt(2)."""
-    i, j = flat // n, flat % n
-    inside = i <= j if upper else i >= j
-    i, j = i[inside], j[inside]
-    places = j * (j + 1) // 2 + i if upper else j * n - j * (j - 1) // 2 + i - j
-    return inside, places, np.where(i == j, 1.0, np.sqrt(2.0))
 
 
 def _matrix(C: Symmetric) -> Any:

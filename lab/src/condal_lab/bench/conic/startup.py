@@ -8,8 +8,8 @@ from pathlib import Path
 
 from condal.problems.conic.files import write_sdpa
 from condal_lab.bench.conic.question import ConicAnswer, Truth
-from condal_lab.bench.conic.through_file import TINY, sdpa_of
-from condal_lab.bench.peers.files import PROBLEM, ProgramTask
+from condal_lab.bench.conic.through_file import TINY
+from condal_lab.bench.peers.files import PROBLEM, ProgramTask, sdpa_of
 from condal_lab.bench.peers.interior import csdp_command, sdpa_command
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.errors import CondalError
 from condal.io.formats.answers import SdpaSolution, read_result, read_solution
@@ -18,7 +17,7 @@ from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program
 from condal.result import Status
 from condal_lab.bench.conic.question import ConicAnswer, Truth
-from condal_lab.bench.peers.files import PROBLEM, SOLUTION, ProgramTask
+from condal_lab.bench.peers.files import PROBLEM, SOLUTION, ProgramTask, sdpa_of
 from condal_lab.bench.peers.interior import csdp_command, sdpa_command
 from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal
 from condal_lab.bench.peers.programs import ConeAnswer, clarabel_task, scs_task
@@ -109,24 +108,6 @@ def _measured(program: Program, verdict: str, blocks: Sequence[Any]) -> ConicAns
     rows /= 1 + np.abs(program.b).max(initial=0.0)
     below = max(0.0, -min(least)) / max(1.0, float(np.abs(x).max(initial=0.0)))
     return ConicAnswer(verdict, value, max(float(rows), below))
-
-
-def sdpa_of(program: Program) -> SdpaProblem:
-    """Return maximise <F_0, X>: a minimisation is written with the opposite sign."""
-    if any(block.kind == "second-order" for block in program.blocks):
-        raise Refusal("takes psd blocks and orthants only")
-    sign = 1.0 if program.maximise else -1.0
-    entries = sp.coo_array(sp.vstack([sign * program.c, program.A]))
-    owner = program.owners(entries.col)
-    sides = np.array([block.n for block in program.blocks])[owner]
-    psd = np.array([block.kind == "psd" for block in program.blocks])[owner]
-    local = entries.col - program.offsets[owner]
-    rows, cols = np.where(psd, local // sides, local), np.where(psd, local % sides, local)
-    upper = rows <= cols
-    matrices, blocks, i, j = (column[upper] for column in (entries.row, owner, rows, cols))
-    sizes = tuple(block.n if block.kind == "psd" else -block.n for block in program.blocks)
-    values = entries.data[upper]
-    return SdpaProblem(program.b, sizes, matrices, blocks, i, j, values, program.name)
 
 
 PYTHON_PEERS: dict[str, Callable[[Program, float], Callable[[], ConeAnswer]]] = {

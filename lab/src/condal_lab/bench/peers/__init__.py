@@ -1,16 +1,14 @@
 """The peers and yardsticks. To add one, write its record and list it here."""
 
 from condal.errors import ProblemError
-from condal_lab.bench.peers.clarabel import CLARABEL
 from condal_lab.bench.peers.copt import Copt
-from condal_lab.bench.peers.cvxopt import CVXOPT
 from condal_lab.bench.peers.eigh import Eigh
 from condal_lab.bench.peers.factored import Lorads, Mixing, Sdplr
 from condal_lab.bench.peers.interior import Csdp, Dsdp, Sdpa
 from condal_lab.bench.peers.ours import Ours
 from condal_lab.bench.peers.peer import Peer
+from condal_lab.bench.peers.programs import PACKAGES
 from condal_lab.bench.peers.pymanopt import Pymanopt
-from condal_lab.bench.peers.scs import SCS
 
 OURS: Peer = Ours()
 
@@ -18,9 +16,7 @@ PEERS: dict[str, Peer] = {
     peer.name: peer
     for peer in (
         Pymanopt(),
-        SCS,
-        CLARABEL,
-        CVXOPT,
+        *PACKAGES,
         Copt(),
         Csdp(),
         Sdpa(),

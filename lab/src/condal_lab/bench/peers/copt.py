@@ -9,7 +9,7 @@ import numpy as np
 
 from condal.problem import Model, Problem, problem_of
 from condal.problems.conic.files import write_sdpa
-from condal_lab.bench.peers.files import PROBLEM, sdpa_problem
+from condal_lab.bench.peers.files import PROBLEM, sdpa_of
 from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal, package_version
 from condal_lab.bench.standard import standard_form
 
@@ -29,7 +29,7 @@ class Copt:
 
         form = standard_form(problem_of(model))
         path = limits.folder / PROBLEM
-        write_sdpa(path, sdpa_problem(form))
+        write_sdpa(path, sdpa_of(form.program))
         program = coptpy.Envr().createModel("condal")
         program.setParam("Logging", 0)
         program.setParam("Threads", 1)

@@ -20,7 +20,7 @@ from condal_lab.bench.peers.files import (
     ProgramTask,
     last_line,
     on_path,
-    sdpa_problem,
+    sdpa_of,
 )
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, TimeExceeded, require_cut
 from condal_lab.bench.standard import StandardForm, standard_form
@@ -40,7 +40,7 @@ class Sdplr:
 
     def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
         form = standard_form(problem_of(model))
-        write_sdpa(limits.folder / PROBLEM, sdpa_problem(form))
+        write_sdpa(limits.folder / PROBLEM, sdpa_of(form.program))
         values = {"Input type": 1, "Feasibility tolerance": tol, "Centrality tolerance": 0.1}
         values |= {"Penalty factor increase": 2.0, "Rank reduction": 0}
         values |= {"Time limit": round(limits.seconds) + 1, "Print level": 1}
@@ -74,7 +74,7 @@ class Lorads:
 
     def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
         problem = problem_of(model)
-        write_sdpa(limits.folder / PROBLEM, sdpa_problem(standard_form(problem)))
+        write_sdpa(limits.folder / PROBLEM, sdpa_of(standard_form(problem).program))
 
         def read(folder: Path, log: str) -> PeerAnswer:
             end = last_line(log, "End Program")
@@ -116,5 +116,5 @@ class Mixing:
 
 def read_factor(path: Path, form: StandardForm) -> PeerAnswer:
     """Read x = R R' and y from SDPLR's solution."""
-    solution = read_factors(path, sdpa_problem(form).sizes, form.m)
+    solution = read_factors(path, sdpa_of(form.program).sizes, form.m)
     return PeerAnswer(solution.X[0], form.dual(solution.z))

@@ -17,9 +17,9 @@ import scipy.sparse as sp
 
 from condal.errors import CondalError
 from condal.problems.conic.files import SdpaProblem
+from condal.problems.conic.program import Program
 from condal_lab.bench import launch
-from condal_lab.bench.peers.peer import Limits, PeerAnswer, TimeExceeded, Usage
-from condal_lab.bench.standard import StandardForm
+from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal, TimeExceeded, Usage
 
 PROBLEM, SOLUTION = "problem.dat-s", "solution"  # the names of a program's files
 # A program that hangs is killed after WALL_PER_CPU times its CPU limit plus EXTRA_SECONDS.
@@ -27,23 +27,22 @@ WALL_PER_CPU = 10
 EXTRA_SECONDS = 60.0
 
 
-def sdpa_problem(form: StandardForm) -> SdpaProblem:
-    """Return F_0 = -C and F_i = A_i, with a diagonal block of slacks for the inequalities."""
-    n, slack = form.n, form.m - form.equalities
-    C, A = sp.coo_array(form.C), sp.coo_array(form.rows)
-    row, col = A.col // n, A.col % n
-    upper, above = C.row <= C.col, row <= col
-    more = np.arange(slack)
-    zeros = np.zeros(upper.sum() + above.sum(), dtype=np.int64)
-    return SdpaProblem(
-        form.b,
-        (n, -slack) if slack else (n,),
-        np.concatenate([np.zeros(upper.sum(), int), A.row[above] + 1, form.equalities + more + 1]),
-        np.concatenate([zeros, np.ones(slack, int)]),
-        np.concatenate([C.row[upper], row[above], more]),
-        np.concatenate([C.col[upper], col[above], more]),
-        np.concatenate([-C.data[upper], A.data[above], np.ones(slack)]),
-    )
+def sdpa_of(program: Program) -> SdpaProblem:
+    """Return maximise <F_0, X>: a minimisation is written with the opposite sign."""
+    if any(block.kind == "second-order" for block in program.blocks):
+        raise Refusal("takes psd blocks and orthants only")
+    sign = 1.0 if program.maximise else -1.0
+    entries = sp.coo_array(sp.vstack([sign * program.c, program.A]))
+    owner = program.owners(entries.col)
+    sides = np.array([block.n for block in program.blocks])[owner]
+    psd = np.array([block.kind == "psd" for block in program.blocks])[owner]
+    local = entries.col - program.offsets[owner]
+    rows, cols = np.where(psd, local // sides, local), np.where(psd, local % sides, local)
+    upper = rows <= cols
+    matrices, blocks, i, j = (column[upper] for column in (entries.row, owner, rows, cols))
+    sizes = tuple(block.n if block.kind == "psd" else -block.n for block in program.blocks)
+    values = entries.data[upper]
+    return SdpaProblem(program.b, sizes, matrices, blocks, i, j, values, program.name)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from condal_lab.bench.peers.files import (
     banner,
     last_line,
     on_path,
-    sdpa_problem,
+    sdpa_of,
 )
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, require_memory
 from condal_lab.bench.standard import BYTES_PER_NUMBER, StandardForm, standard_form
@@ -107,7 +107,7 @@ def _reader(
     """Return a function that reads x and y from the file and the status from the log."""
 
     def read(folder: Path, log: str) -> PeerAnswer:
-        solution = read_file(folder / SOLUTION, sdpa_problem(form).sizes)
+        solution = read_file(folder / SOLUTION, sdpa_of(form.program).sizes)
         message = last_line(log, *markers)
         return PeerAnswer(solution.X[0], form.dual(solution.z), message=message)
 
@@ -120,5 +120,5 @@ def _write_problem(model: Problem | Model, limits: Limits, *, matrices: int) -> 
     n, p = getattr(problem.X, "n", 0), problem.A.size
     require_memory(BYTES_PER_NUMBER * (p**2 + matrices * n**2), limits)
     form = standard_form(problem)
-    write_sdpa(limits.folder / PROBLEM, sdpa_problem(form))
+    write_sdpa(limits.folder / PROBLEM, sdpa_of(form.program))
     return form

@@ -1,4 +1,4 @@
-"""SCS and Clarabel on a conic program with psd blocks and orthants: both are given its dual.
+"""SCS, Clarabel and CVXOPT on a conic program with psd blocks and orthants: all get its dual.
 
 For minimise <c, x> subject to Ax = b, x in K the dual is minimise -b'z subject to A'z + s = c,
 s in K. The multiplier of its rows is x.
@@ -14,28 +14,38 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array
+from condal.problem import Model, Problem, problem_of
 from condal.problems.conic.program import Block, Program
-from condal_lab.bench.peers.peer import Refusal
-from condal_lab.bench.standard import triangle_places
+from condal_lab.bench.peers.peer import (
+    CallTask,
+    Limits,
+    PeerAnswer,
+    Refusal,
+    package_version,
+    require_memory,
+)
+from condal_lab.bench.standard import BYTES_PER_NUMBER, standard_form
+
+WORK_VECTORS = 25  # of the length of the data, in the workspace of SCS
 
 
 @dataclass(frozen=True, eq=False)
 class ConeForm:
-    """The dual of a program in rows: orthants first, then scaled triangles of the psd blocks.
+    """The dual of a program in rows: orthants first, then the psd blocks.
 
-    `sense` is -1 for a maximisation, `order` the blocks in the order of the rows.
+    A matrix is kept as its scaled `upper` or lower triangle, column by column, or whole (None).
+    `order` has the blocks in the order of the rows. A maximisation is turned into a minimisation.
     """
 
     program: Program
-    upper: bool
-    sense: float
+    upper: bool | None
     order: tuple[int, ...]
     G: Any = field(repr=False)
     c: Array = field(repr=False)
 
     @classmethod
-    def of(cls, program: Program, *, upper: bool) -> ConeForm:
-        """Return the form; `upper` says which triangle of a matrix is kept, column by column."""
+    def of(cls, program: Program, *, upper: bool | None) -> ConeForm:
+        """Return the form."""
         kinds = [block.kind for block in program.blocks]
         if "second-order" in kinds:
             raise Refusal("takes psd blocks and orthants only")
@@ -49,7 +59,7 @@ class ConeForm:
             rows.append(columns[:, place].T.tocsr()[keep].multiply(scale[:, None]))
             costs.append(sense * scale * c[place][keep])
         G = sp.csc_matrix(sp.vstack(rows))
-        return cls(program, upper, sense, tuple(order), G, np.concatenate(costs))
+        return cls(program, upper, tuple(order), G, np.concatenate(costs))
 
     @property
     def blocks(self) -> list[Block]:
@@ -66,27 +76,31 @@ class ConeForm:
             if block.kind == "psd":
                 x = np.zeros((block.n, block.n))
                 x.flat[keep] = values
+                if self.upper is None:  # of the columns only the lower triangle is valid
+                    x = np.tril(x.T)
                 found[j] = x + x.T - np.diag(np.diag(x))
             else:
                 found[j] = values
         return [found[j] for j in range(len(found))]
 
 
-def _kept(block: Block, *, upper: bool) -> tuple[Any, Array]:
+def _kept(block: Block, *, upper: bool | None) -> tuple[Any, Array]:
     """Return the places of the kept entries in the order of the rows, and their factors."""
-    if block.kind != "psd":
-        return np.arange(block.n), np.ones(block.n)
-    inside, places, scale = triangle_places(block.n, np.arange(block.n**2), upper=upper)
-    order = np.argsort(places)
-    return np.flatnonzero(inside)[order], scale[order]
+    if block.kind != "psd" or upper is None:
+        return np.arange(block.length), np.ones(block.length)
+    i, j = np.divmod(np.arange(block.n**2), block.n)
+    inside = np.flatnonzero(i <= j if upper else i >= j)
+    inside = inside[np.lexsort((i[inside], j[inside]))]  # column by column
+    return inside, np.where(i[inside] == j[inside], 1.0, np.sqrt(2.0))
 
 
 @dataclass(frozen=True, eq=False)
 class ConeAnswer:
-    """The solver's own status and the blocks of x; the status of the program is `verdict`."""
+    """The status of the program, or the solver's own word; the blocks of x, and the dual z."""
 
     verdict: str
     blocks: Sequence[Array]
+    z: Array | None = None
 
 
 def scs_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
@@ -105,7 +119,7 @@ def scs_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
         status = str(output["info"]["status"])
         # The status is that of the dual.
         verdicts = {"solved": "optimal", "infeasible": "unbounded", "unbounded": "infeasible"}
-        return ConeAnswer(verdicts.get(status, status), form.point(output["y"]))
+        return ConeAnswer(verdicts.get(status, status), form.point(output["y"]), output["x"])
 
     return run
 
@@ -131,6 +145,70 @@ def clarabel_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
             "PrimalInfeasible": "unbounded",
             "DualInfeasible": "infeasible",
         }
-        return ConeAnswer(verdicts.get(status, status), form.point(np.asarray(output.z)))
+        return ConeAnswer(
+            verdicts.get(status, status), form.point(np.asarray(output.z)), np.asarray(output.x)
+        )
 
     return run
+
+
+def cvxopt_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
+    """Return a call of CVXOPT's `conelp` with tolerances tol and other settings by default."""
+    from cvxopt import matrix, solvers, spmatrix
+
+    form = ConeForm.of(program, upper=None)
+    G = sp.coo_matrix(form.G)
+    sparse = spmatrix(G.data.tolist(), G.row.tolist(), G.col.tolist(), G.shape)
+    orthants = sum(block.n for block in form.blocks if block.kind == "orthant")
+    dims = {"l": orthants, "q": [], "s": [b.n for b in form.blocks if b.kind == "psd"]}
+    options = {"show_progress": False, "abstol": tol, "reltol": tol, "feastol": tol}
+
+    def run() -> ConeAnswer:
+        right = matrix(form.c), matrix(-program.b)
+        output = solvers.conelp(right[1], sparse, right[0], dims, options=options)
+        if output["x"] is None or output["z"] is None:
+            return ConeAnswer(str(output["status"]), ())
+        blocks = form.point(np.asarray(output["z"]).ravel())
+        return ConeAnswer(str(output["status"]), blocks, np.asarray(output["x"]).ravel())
+
+    return run
+
+
+@dataclass(frozen=True)
+class Conic:
+    """A package: the `numbers` it stores for n and m, and its call for a program and tol."""
+
+    name: str
+    package: str
+    numbers: Callable[[int, int], float]
+    call: Callable[[Program, float], Callable[[], ConeAnswer]]
+
+    @property
+    def install(self) -> str:
+        return f"pip install {self.package}"
+
+    def version(self) -> str | None:
+        return package_version(self.package)
+
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> CallTask:
+        problem = problem_of(model)
+        stored = self.numbers(getattr(problem.X, "n", 0), problem.A.size)
+        require_memory(BYTES_PER_NUMBER * stored, limits)
+        form = standard_form(problem)
+
+        def read(found: ConeAnswer) -> PeerAnswer:
+            if found.z is None:
+                return PeerAnswer(message=found.verdict)
+            return PeerAnswer(found.blocks[0], form.dual(-found.z), message=found.verdict)
+
+        return CallTask(self.call(form.program, tol), read)
+
+
+PACKAGES = (
+    # The workspace vectors are as long as the triangle of x and the rows.
+    Conic("SCS", "scs", lambda n, m: WORK_VECTORS * (n * (n + 1) / 2 + m), scs_task),
+    # The scaling of the psd cone is a dense matrix of side n(n + 1)/2.
+    Conic("Clarabel", "clarabel", lambda n, m: (n * (n + 1) / 2) ** 2, clarabel_task),
+    # It scales an n^2 x m matrix as a dense one, and factors an m x m matrix.
+    Conic("CVXOPT", "cvxopt", lambda n, m: n**2 * m + m**2, cvxopt_task),
+)

@@ -1,4 +1,4 @@
-"""The files of FAULTS.md: every format that is read, with every fault of files.
+"""Every format that is read, with every fault of files.
 
 What is right for a fault of a format is said in text_cells.py and binary_cells.py; faults that are
 made of any right file are made here.
@@ -25,7 +25,7 @@ from cells import CELLS
 
 from condal.errors import FormatError
 from readers import FORMATS, holding
-from readers.contents import METIS, RUDY, W, claiming, csr, mat, npy, npz
+from readers.contents import W, claiming, csr, mat, npy, npz
 from readers.oracle import judged
 
 BY_NAME = {form.name: form for form in FORMATS}
@@ -307,24 +307,6 @@ def test_one_long_word_among_many_short_ones(form, tmp_path):
     many, long = b"1 " * 20_000, b"1" * 20_000
     for contents in (many + long, form.files[0] + many + long, many.replace(b" ", b"\n") + long):
         judged(form, put(tmp_path, form, contents))
-
-
-def test_metis_edge_given_once(tmp_path):
-    form = BY_NAME["metis"]
-    path = put(tmp_path, form, METIS.replace(b"2 -15\n", b"\n").replace(b"1 2 3", b"1 2 3"))
-    refused(form, path, "the edge to vertex 3 is given once: .*does not name vertex 2; every", 3)
-
-
-def test_blank_metis_line_is_an_isolated_vertex(tmp_path):
-    form = BY_NAME["metis"]
-    graph = judged(form, put(tmp_path, form, b"3 1\n3\n\n1\n"))
-    np.testing.assert_array_equal(graph.toarray(), [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
-
-
-def test_rudy_line_without_a_weight(tmp_path):
-    form = BY_NAME["rudy"]
-    graph = judged(form, put(tmp_path, form, RUDY.replace(b"1 2 2", b"1 2")))
-    np.testing.assert_array_equal(graph.toarray(), np.where(W == 2, 1, W))
 
 
 @pytest.mark.parametrize("name", ["table", "points", "ratings", "edge list"])

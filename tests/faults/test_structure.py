@@ -142,10 +142,3 @@ def test_what_has_no_slater_point_is_solved_as_well_as_can_be(name):
         check_claims(structure, problem, result, tol)
         assert result.status in (Status.SOLVED, *(() if tol == 1e-3 else (Status.MAX_ITERS,)))
         assert result.objective == pytest.approx(structure.optimum, abs=near)
-
-
-def test_every_structure_is_one_of_a_line_of_the_list():
-    from lines import LINES
-
-    phrases = LINES["structure"]
-    assert all(any(name.startswith(phrase) for phrase in phrases) for name in STRUCTURES)

@@ -2,13 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import io, sparse
 
 from condal.errors import FormatError
 from condal.io.formats import entries, read_matrix_market
-from condal.io.formats.text import Text
 
 REAL = "%%MatrixMarket matrix coordinate real symmetric\n"
 GENERAL = "%%MatrixMarket matrix coordinate real general\n"
@@ -137,21 +134,6 @@ def rng_matrix(request):
     W = np.round(rng.standard_normal((request.param, request.param)) * 2)
     W = np.triu(W)
     return W + np.triu(W, 1).T
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    header=st.sampled_from([REAL, GENERAL, INTEGER, PATTERN, "", "%%MatrixMarket "]),
-    size=st.sampled_from(["3 3 2\n", "3 3 0\n", "% c\n1 1 1\n", ""]),
-    body=st.text("0123 \n.-+e%", max_size=30) | st.text(max_size=10),
-)
-def test_any_text_is_read_or_refused(header, size, body):
-    contents = (header + size + body) or "\n"
-    try:
-        W = read_matrix_market(Text("g", contents.encode("utf-8", "replace")))
-    except FormatError:
-        return
-    assert (W - W.T.tocsr()).nnz == 0
 
 
 def test_names_the_fault_of_a_real_array_file(data):

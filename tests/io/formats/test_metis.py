@@ -110,21 +110,6 @@ def test_refuses(put, monkeypatch, block, contents, line, message):
     assert caught.value.line == line
 
 
-@settings(max_examples=150)
-@given(
-    st.binary(max_size=60) | st.text("0123456789 \n.-%", max_size=60).map(str.encode),
-    st.sampled_from([b"", b"3 2\n", b"3 2 1\n", b"3 2 11 2\n"]),
-    st.integers(1, 20),
-)
-def test_any_bytes_are_read_or_refused(body, header, block):
-    with mock.patch.object(entries, "BLOCK_BYTES", block):
-        try:
-            W = parse(header + body)
-        except FormatError:
-            return
-    assert (W - W.T.tocsr()).nnz == 0
-
-
 LINES = st.lists(st.lists(st.sampled_from("0123x"), max_size=3), min_size=3, max_size=3)
 
 
@@ -144,25 +129,6 @@ def test_agrees_with_a_reader_that_goes_line_by_line(lines, m, block):
         else:
             with pytest.raises(FormatError):
                 parse(contents)
-
-
-@settings(max_examples=60)
-@given(
-    n=st.integers(1, 6),
-    entries=st.lists(
-        st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([1.0, 2.0, -0.1, 1e-300])),
-        max_size=12,
-    ),
-    suffix=st.sampled_from(["", ".gz", ".xz"]),
-)
-def test_round_trip_is_exact(tmp_path_factory, n, entries, suffix):
-    W = np.zeros((n, n))
-    for i, j, w in entries:
-        if i % n != j % n:
-            W[i % n, j % n] = W[j % n, i % n] = w
-    path = tmp_path_factory.getbasetemp() / f"round-trip.graph{suffix}"
-    write_metis(path, sparse.csr_array(W))
-    np.testing.assert_array_equal(read_metis(path).toarray(), W)
 
 
 def test_writes_known_text(tmp_path):

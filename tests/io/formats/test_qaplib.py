@@ -4,13 +4,9 @@ import tarfile
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from condal.errors import FormatError
 from condal.io.formats import read_qaplib, read_qaplib_solution
-from condal.io.formats.qaplib import _numbers
-from condal.io.formats.text import Text
 
 A, B = np.array([[0.0, 1], [2, 0]]), np.array([[0, 3.5], [-4, 0]])
 
@@ -88,16 +84,6 @@ def test_refuses_solutions(put, contents, line, message):
     with pytest.raises(FormatError, match=message) as caught:
         read_qaplib_solution(put(contents))
     assert caught.value.line == line
-
-
-@given(st.binary(max_size=40), st.integers(0, 12))
-def test_any_bytes_are_numbers_or_refused(data, count):
-    try:
-        found = _numbers(Text("f", b"2\n" + data), 2, count, "this")
-    except FormatError:
-        return
-    assert found.shape == (count,)
-    assert np.isfinite(found).all()
 
 
 def test_every_file_of_the_library_is_read(data, tmp_path):

@@ -191,36 +191,6 @@ def test_agrees_with_a_reader_that_goes_line_by_line(rows, extra, gap, end, bloc
             np.testing.assert_array_equal(parse(contents).toarray(), W)
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.binary(max_size=60) | st.text("0123456789 \n.-+eE", max_size=60).map(str.encode))
-def test_any_bytes_are_read_or_refused(body):
-    for contents in (body or b"\n", b"3 2\n" + body):
-        try:
-            W = parse(contents)
-        except FormatError:
-            continue
-        assert (W - W.T.tocsr()).nnz == 0
-
-
-WEIGHTS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**60), 2**60).map(float)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    n=st.integers(1, 6),
-    entries=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), WEIGHTS), max_size=12),
-    suffix=st.sampled_from(["", ".gz", ".xz"]),
-)
-def test_round_trip_is_exact(tmp_path_factory, n, entries, suffix):
-    W = np.zeros((n, n))
-    for i, j, w in entries:
-        W[i % n, j % n] = W[j % n, i % n] = w
-    path = tmp_path_factory.getbasetemp() / f"round-trip.txt{suffix}"
-    write_rudy(path, sparse.csr_array(W))
-    found = read_rudy(path)
-    np.testing.assert_array_equal(found.toarray(), W)
-
-
 @pytest.mark.parametrize(
     "W",
     [

@@ -1,0 +1,12 @@
+"""What is written is not put on disk: processes are killed in these tests, and no power is lost."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def no_sync(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)

@@ -20,14 +20,14 @@ import condal
 from commands import run, signalled
 from condal.certificates.certificate import Certificate
 from condal.certificates.history import History
-from condal.cli import demo, memory, result_text
+from condal.cli import demo, result_text, settings
 from condal.cli.app import COMMANDS
-from condal.cli.text import number, percent
 from condal.driver.memory import make_plan
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import Status
 from condal.runtime.memory import size
+from condal.runtime.numbers import number, percent
 from condal.runtime.text import escape_terminal, table
 from known import needs_data
 from locations import DATA
@@ -592,8 +592,8 @@ def test_described_storage_can_be_asked_for(n):
     from condal.domains import Spectrahedron
     from condal.storage import automatic
 
-    name, kept = memory.describe(automatic(Spectrahedron(n, trace=float(n)), n), n)
-    assert memory.check_storage(name) == name
+    name, kept = settings.describe(automatic(Spectrahedron(n, trace=float(n)), n), n)
+    assert settings.check_storage(name) == name
     assert 0 < kept <= 2**30
 
 
@@ -601,13 +601,13 @@ def test_described_storage_can_be_asked_for(n):
 def test_much_memory_is_told_of_before_it_is_taken(storage):
     n = 1_000_000
     problem = max_cut(path_graph(n)).problem
-    kept = memory.build_storage(storage, problem, "vertices", 0)
-    text = memory.memory_note(problem, make_plan(problem, condal.CGAL(), kept, tol=1e-1), kept)
+    kept = settings.build_storage(storage, problem, "vertices", 0)
+    text = settings.memory_note(problem, make_plan(problem, condal.CGAL(), kept, tol=1e-1), kept)
     assert re.fullmatch(
         r"memory: at most 1\.[0-9] GB in total with cgal, including x [67]\d0 MB, .+", text
     )
     small = max_cut(path_graph(50)).problem
-    assert memory.memory_note(small, make_plan(small, None, None, tol=1e-1), None) is None
+    assert settings.memory_note(small, make_plan(small, None, None, tol=1e-1), None) is None
 
 
 def test_the_memory_that_is_told_is_that_of_the_storage_which_a_solve_takes():
@@ -616,8 +616,8 @@ def test_the_memory_that_is_told_is_that_of_the_storage_which_a_solve_takes():
     plan = make_plan(problem, condal.CGAL(), None, tol=1e-1, max_memory="24 GB")
     kept = plan.first_storage(problem, None)
     assert (plan.method.name, kept.R) == ("cgal", 10)
-    text = memory.memory_note(problem, plan, None)
-    assert f"at most {memory.size(memory.in_all(problem, plan.method, kept))} in total" in text
+    text = settings.memory_note(problem, plan, None)
+    assert f"at most {settings.size(settings.in_all(problem, plan.method, kept))} in total" in text
     less = make_plan(problem, condal.CGAL(), None, tol=1e-1, max_memory="2.5 GB")
     assert less.first_storage(problem, None).R < 10
     with pytest.raises(condal.ProblemError, match="max_memory is 1,000"):

@@ -146,7 +146,7 @@ def test_k_means_of_60000_points_takes_no_matrix_of_them(monkeypatch):
 
 @pytest.mark.parametrize("limit", ["110MB", "150MB", "250MB", "1GB"])
 def test_max_memory_is_compared_with_what_is_announced(limit, monkeypatch):
-    monkeypatch.setattr("condal.cli.memory.MIN_BYTES_TO_MENTION", 0)
+    monkeypatch.setattr("condal.cli.settings.MIN_BYTES_TO_MENTION", 0)
     words = ("solve", graph(1_500, 6), "--as", "max-cut", "--max-iters", "1", "--max-memory", limit)
     ended = run(*words)
     announced = re.search(r"memory: at most ([0-9.]+ [kMG]B) in total", ended.stderr)

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from condal.cli.app import cli
-from condal.cli.applications import sdp
+from condal.cli.applications import programs
 from condal.io.formats.answers import read_solution
 from known import DATA, needs_data
 
@@ -85,7 +85,7 @@ def test_a_solution_is_written_as_csdp_does():
 
 
 def test_a_large_x_is_left_to_save(monkeypatch):
-    monkeypatch.setattr(sdp, "MAX_WRITTEN_ENTRIES", 1)
+    monkeypatch.setattr(programs, "MAX_WRITTEN_ENTRIES", 1)
     ended = run("small.dat-s", "--out", "solution.txt")
     assert "--save keeps X" in shown(ended)["--out"]
     assert not any(line.startswith("2 ") for line in Path("solution.txt").read_text().splitlines())

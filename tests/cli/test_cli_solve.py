@@ -14,10 +14,10 @@ from scipy import sparse
 import condal
 from commands import FILES, NEEDED, SIGNAL, enter, intensities, run
 from condal.cli.applications import APPLICATIONS
-from condal.cli.text import excess, number, sizes
 from condal.io.formats import write_metis
 from condal.problems.completion import matrix_completion
 from condal.problems.cuts import MaxCut
+from condal.runtime.numbers import excess_text, number, sizes
 
 COMMON = ["problem", "method", "why", "status", "objective", "bound", "gap", "infeasibility"]
 COMMON += [
@@ -550,7 +550,7 @@ def _interruptible():
 
 
 def test_a_choice_of_the_radius_is_told_and_has_half_of_the_time(monkeypatch):
-    module = "condal.cli.applications.matrix_completion.matrix_completion"
+    module = "condal.problems.completion.matrix_completion"
     true, limits = matrix_completion, []
 
     def build(*arguments, **options):
@@ -586,7 +586,7 @@ def test_ctrl_c_while_the_model_is_made(monkeypatch):
     def build(*_, **__):
         signal.raise_signal(signal.SIGINT)
 
-    module = "condal.cli.applications.matrix_completion.matrix_completion"
+    module = "condal.problems.completion.matrix_completion"
     monkeypatch.setattr(module, build)
     before = sorted(Path().iterdir())
     arguments = ("solve", "matrix-completion.txt", "--as", "matrix-completion", "--json", "r.json")
@@ -649,7 +649,7 @@ def test_a_second_ctrl_c_aborts(monkeypatch):
         except KeyboardInterrupt:
             signal.raise_signal(signal.SIGINT)
 
-    module = "condal.cli.applications.matrix_completion.matrix_completion"
+    module = "condal.problems.completion.matrix_completion"
     monkeypatch.setattr(module, build)
     ended = run("solve", "matrix-completion.txt", "--as", "matrix-completion", "--json", "r.json")
     assert ended.exit_code == 130
@@ -708,7 +708,7 @@ def test_the_help_of_the_command_lists_them_all():
     ],
 )
 def test_an_excess_is_never_rounded_down(share, text):
-    assert excess(share, "cut") == text
+    assert excess_text(share, "cut") == text
 
 
 def test_sizes_begin_with_the_largest():

@@ -10,7 +10,6 @@ import click
 import pytest
 
 from condal.cli.app import COMMANDS, cli
-from condal.cli.applications import APPLICATIONS
 from pages import ROOT
 
 PROGRAM = "import sys; from condal.__main__ import main\ntry: main()\nfinally: print(*sys.modules)"
@@ -46,8 +45,8 @@ def test_a_solve_imports_its_application_and_method_and_no_other(tmp_path):
     assert "lowrank" in rooms
     assert not rooms & {"cgal", "rules", "interior", "classic", "surface"}
     assert "condal.methods.projection.splitting" not in modules
-    loaded = {name for name in modules if name.startswith("condal.cli.applications.")}
-    assert loaded == {"condal.cli.applications.max_cut"}
+    models = {"cuts", "lovasz_theta", "clusterings", "phases", "qap", "conic"}
+    assert {name for name in models if f"condal.problems.{name}" in modules} == {"cuts"}
     unneeded = "scipy.optimize scipy.fft scipy.stats scipy.spatial matplotlib jinja2 rich http"
     assert not modules & set(unneeded.split())
 
@@ -70,10 +69,3 @@ def test_the_list_of_commands_has_the_first_line_of_each_help(name):
     assert isinstance(command, click.Command)
     assert command.name == name
     assert command.help.splitlines()[0] == COMMANDS[name]
-
-
-def test_an_application_that_does_not_exist_is_missing_from_the_mapping():
-    assert "knapsack" not in APPLICATIONS
-    assert APPLICATIONS.get("knapsack") is None
-    assert [application.name for application in APPLICATIONS.values()] == list(APPLICATIONS)
-    assert len(APPLICATIONS) == 13

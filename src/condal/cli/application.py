@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 import condal
-from condal.problems.answers import Drawn
+from condal.errors import FormatError
 from condal.result import Result
 from condal.runtime.time_limit import TimeLimit
 
 if TYPE_CHECKING:
     from condal.io.results.record import Saved
-    from condal.report.pictures import Picture
+    from condal.problems.answers import Answer
 
 Chosen: TypeAlias = Mapping[str, Any]  # values of options by name
-Lines: TypeAlias = list[tuple[str, str]]  # names and values to print
+Rows: TypeAlias = list[tuple[str, str]]  # names and values to print
 Figures: TypeAlias = dict[str, float | None]  # the same numbers for --json
 
 BUILD_SHARE = 0.5  # of the time limit, at most, for bounds and parameters before the solve
 ANSWER_SHARE = 0.1  # of it, at least, for the answer after the solve
-NO_ANSWER = ("answer", "none: interrupted while the result was rounded")
 
-GRAPH = """\
-    FILE is a graph: rudy (Gset), Matrix Market (.mtx),
-    METIS (.graph), an edge list (.edges, .csv, .tsv: two integer labels per
-    line and an optional weight; the vertices are the labels in increasing
-    order), each optionally compressed with gzip or xz, or a matrix that SciPy
-    saved (.npz)."""
+
+def rounded(model: Any, result: Result, chosen: Chosen) -> Any:
+    """Round the result --trials times, or while there is time, and return the best answer."""
+    limit: TimeLimit = chosen["limit"]
+    options = {"trials": chosen["trials"], "seed": chosen["seed"] or 0}
+    return model.round(result, **options, max_seconds=limit.max_seconds)
 
 
 @dataclass(frozen=True, eq=False)
 class Application:
-    """An application, from its file to its answer.
+    """An application, from its file to its answer, which describes itself (`Answer`).
 
     Parameters
     ----------
@@ -47,25 +46,20 @@ class Application:
     noun : what the unknowns stand for, such as vertices.
     build : make the model from a file and the chosen options: the application's own, `seed`,
         `limit`, the time limit of the whole command, and `say`, a function of a line, or None.
-    answer : interpret the result, as a cut or a clustering.
-    rows : the answer as names and values.
-    proved : what the bound says about the answer; called only if there is a bound.
-    figures : all of this for --json, with the same keys for every result, None for missing values;
-        the first is the headline of a page.
-    lines : the answer as lines for --out.
-    labels : a rounded answer as an integer for each vertex, point or facility, to be saved.
-    restore : the answer of a saved result from its labels. Both are None for an answer that is a
-        function of x alone.
-    picture : the answer as arrays to draw (see `condal.report.pictures`), or None; by default the
-        picture of an answer that draws itself.
     out : what --out writes.
+    keys : the names of the figures of an answer to a model, for a result without an answer; the
+        first is the headline of a page.
+    answer : interpret the result, as a cut or a clustering; None where there is none.
+    none : what is said then.
+    restore : the answer of a saved result with labels, which are the integers of the answer.
+    lines : the lines of --out.
     options : the application's own options.
     inputs : names of options that are files to read and do not change the problem.
+    resolved : values that the model chose for options that were not given, by name; with these
+        values given, the problem is the same.
     solve, resume : functions to use instead of condal.solve and condal.resume.
     resume_command : the command that resumes from a checkpoint.
     suffixes : file name suffixes that select this application without --as.
-    resolved : values that the model chose for options that were not given, by name; with these
-        values given, the problem is the same.
     """
 
     name: str
@@ -74,17 +68,14 @@ class Application:
     example: str
     noun: str
     build: Callable[[str, Chosen], Any]
-    answer: Callable[[Any, Result, Chosen], Any]
-    rows: Callable[[Any, Result, Any], Lines]
-    proved: Callable[[Any, Result, Any], Lines]
-    figures: Callable[[Any, Result, Any], Figures]
-    lines: Callable[[Any], Iterable[str]]
     out: str
-    labels: Callable[[Any], Any] | None = None
-    restore: Callable[[Any, Saved], Any] | None = None
-    picture: Callable[[Any, Result, Any], Picture | None] = lambda model, result, answer: (
-        answer.picture() if isinstance(answer, Drawn) else None
+    keys: Callable[[Any], tuple[str, ...]]
+    answer: Callable[[Any, Result, Chosen], Answer | None] = rounded
+    none: tuple[tuple[str, str], ...] = ()
+    restore: Callable[[Any, Saved], Any] = lambda model, saved: model.answer_of(
+        saved.labels, saved.result
     )
+    lines: Callable[[Any, Any], Iterable[str]] = lambda model, answer: answer.lines()
     options: tuple[click.Option, ...] = ()
     inputs: tuple[str, ...] = ()
     resolved: Callable[[Any], dict[str, Any]] = lambda model: {}
@@ -93,33 +84,54 @@ class Application:
     resume_command: str = "condal resume"
     suffixes: tuple[str, ...] = ()
 
-    def labels_of(self, answer: Any) -> Any:
-        """Return the answer as labels to save; None without an answer or labels."""
-        return None if answer is None or self.labels is None else self.labels(answer)
-
-    def describe(self, model: Any, result: Result, answer: Any) -> Lines:
+    def describe(self, result: Result, answer: Answer | None) -> Rows:
         """Return the answer and what is proved about it, as names and values."""
-        if result.status.excludes_optimum:
-            return self.rows(model, result, answer)
-        bounded = math.isfinite(result.bound)
-        proved = self.proved(model, result, answer) if bounded else [("bound", "none was proved")]
-        return [*self.rows(model, result, answer), *proved]
+        if answer is None:
+            return list(self.none)
+        return answer.rows() if result.status.excludes_optimum else answer.described()
 
+    def figures(self, model: Any, answer: Answer | None) -> Figures:
+        """Return the figures of the answer; the same names without one."""
+        return dict.fromkeys(self.keys(model)) if answer is None else answer.figures()
 
-def rounded(model: Any, result: Result, chosen: Chosen) -> Any:
-    """Round the result --trials times, or while there is time, and return the best answer."""
-    limit: TimeLimit = chosen["limit"]
-    options = {"trials": chosen["trials"], "seed": chosen["seed"] or 0}
-    return model.round(result, **options, max_seconds=limit.max_seconds)
+    def saved_options(self, model: Any, chosen: Chosen) -> dict[str, Any]:
+        """Return the options by name, with the values that the model chose for those not given:
+        enough to build the model again."""
+        own = {name: chosen[name] for name in self._of_problem}
+        typed = {n: ",".join(v) if isinstance(v, list) else v for n, v in own.items()}
+        return typed | self.resolved(model)
 
+    def restored_options(self, options: dict[str, Any], path: str) -> dict[str, Any]:
+        """Return the values of the options stored in a file, checked as if they were typed."""
+        words = []
+        for name, value in options.items():
+            option = self._of_problem.get(name)
+            if option is None:
+                raise FormatError(f"options: {self.name} has no {name[:40]!a}", path=path)
+            if option.is_flag and isinstance(value, bool):
+                words += [option.opts[0]] * value
+            elif value is not None:
+                words.append(f"{option.opts[0]}={value}")
+        try:
+            command = click.Command(self.name, params=list(self.options))
+            return command.make_context(self.name, words).params
+        except click.ClickException as error:
+            text = " ".join(error.format_message().split())
+            raise FormatError(f"options: {text}", path=path) from None
 
-def trials(default: int, what: str, *, fewer: bool = False) -> click.Option:
-    """Return the option --trials; with `fewer` the model tries less on large graphs."""
-    return click.Option(
-        ["--trials"],
-        type=click.IntRange(min=1),
-        default=None if fewer else default,
-        show_default=f"{default}, or fewer for a large graph" if fewer else True,
-        metavar="N",
-        help=f"Number of {what} to try; the best one is kept.",
-    )
+    def heading(self, problem: str, chosen: Chosen) -> str:
+        """Return the application, the file and the options that the problem is built with."""
+        words = []
+        for name, option in self._of_problem.items():
+            value = chosen.get(name)
+            if value not in (None, False) and value != option.default:
+                value = ",".join(value) if isinstance(value, list) else value
+                words.append(option.opts[0] if option.is_flag else f"{option.opts[0]} {value}")
+        with_options = f" with {' '.join(words)}" if words else ""
+        return f"{self.name} of {Path(problem).name}{with_options}"
+
+    @property
+    def _of_problem(self) -> dict[str, click.Option]:
+        """The options that the problem depends on, by name."""
+        named = {str(option.name): option for option in self.options}
+        return {name: option for name, option in named.items() if name not in self.inputs}

@@ -2,22 +2,71 @@
 
 from __future__ import annotations
 
+import textwrap
+from dataclasses import dataclass, replace
+from math import inf, isfinite, isnan, nan
 from pathlib import Path
 from typing import Any
 
 import click
 
+from condal.certificates.certificate import Certificate, CheckedAnswer, rounded_text
+from condal.certificates.claims import Claim
+from condal.certificates.evaluation import EvaluatedPoint
+from condal.certificates.history import History
+from condal.certificates.verification import MISFITS, Verdict, verify
+from condal.cli.application import Application, Rows
 from condal.cli.applications import APPLICATIONS
-from condal.cli.check_answer import DEFAULT_TOL, check_answer
-from condal.cli.command import ApplicationCommand
-from condal.cli.finding import Finding
-from condal.cli.group import Name
-from condal.cli.verify_folder import verify_folder
+from condal.cli.applications.programs import SDP, read_program
+from condal.cli.command import ApplicationCommand, Name
+from condal.cli.saved_claims import TRACE_BOUND, of_folder, saved_application
 from condal.driver.run_record import Stop
-from condal.runtime.meter import Cancelled, Deadline
+from condal.errors import CondalError, FormatError
+from condal.io.formats.answers import GivenAnswer, read_answer, read_pair
+from condal.io.results.reading import load
+from condal.problem import problem_of
+from condal.problems.conic import certify as certify_program
+from condal.problems.conic.solver_answer import as_blocks
+from condal.result import Result, Status
+from condal.runtime.meter import Cancelled, Deadline, check_cancelled
+from condal.runtime.text import WIDTH, escape_terminal, table
 from condal.runtime.time_limit import TimeLimit
+from condal.types import from_user
 
-PROVED, NOT_PROVED = 0, 1
+PROVED, NOT_PROVED = 0, 1  # exit codes
+DEFAULT_TOL = 1e-3
+PROGRAMS = SDP.name  # the application whose answers have formats of their own
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A heading, names and values, a verdict in words, and whether it is proved."""
+
+    heading: str
+    rows: Rows
+    verdict: str
+    proved: bool
+
+    @classmethod
+    def of(cls, heading: str, verdict: Verdict, tol: float | None) -> Finding:
+        """Return the claims of a verdict and its headline, which says what is proved if it is only
+        not within tol."""
+        rows = [(claim.name, str(claim)) for claim in verdict.claims]
+        asked = "" if tol is None else f"tol {tol:g}"
+        within = next((claim for claim in verdict.claims if claim.name == asked), None)
+        others = replace(verdict, claims=tuple(c for c in verdict.claims if c is not within))
+        headline = verdict.headline
+        if within is not None and not within.holds and others.proved:
+            headline = _not_within(within, others.headline)
+        return cls(heading, rows, headline, verdict.proved)
+
+    @property
+    def text(self) -> str:
+        """The page to print, 80 columns wide."""
+        rows = [(name, escape_terminal(value)) for name, value in self.rows]
+        sentences = (f"{line[:1].upper()}{line[1:]}" for line in self.verdict.splitlines())
+        lines = [_wrapped(f"{sentence.rstrip('.')}.") for sentence in sentences]
+        return "\n".join(["", _wrapped(self.heading), "", table(rows), "", *lines])
 
 
 @click.command(cls=ApplicationCommand)
@@ -91,19 +140,16 @@ def certify(
     """
     Stop(DEFAULT_TOL if tol is None else tol, max_seconds=max_seconds)  # refuses bad numbers
     limit = TimeLimit(max_seconds)
-    check = check_answer if Path(answer).is_file() else verify_folder
+    given: dict[str, Any] = {
+        "own": own,
+        "tol": tol,
+        "seed": seed,
+        "assume_trace": assume_trace,
+        "limit": limit,
+    }
     try:
         with limit.on(), Deadline(until=limit.until).on():
-            finding = check(
-                problem,
-                answer,
-                kind=kind,
-                own=own,
-                tol=tol,
-                seed=seed,
-                assume_trace=assume_trace,
-                limit=limit,
-            )
+            finding = _find(problem, answer, kind, **given)
     except Cancelled:
         finding = Finding(
             f"{Path(problem).name}, answered by {Path(answer).name}",
@@ -114,3 +160,166 @@ def certify(
     if not quiet:
         click.echo(finding.text)
     context.exit(PROVED if finding.proved else NOT_PROVED)
+
+
+def _find(
+    problem: str,
+    answer: str,
+    kind: str | None,
+    *,
+    own: dict[str, Any],
+    tol: float | None,
+    seed: int | None,
+    assume_trace: float | None,
+    limit: TimeLimit,
+) -> Finding:
+    """Prove or refute what a folder claims, or what the file of another solver says; Cancelled if
+    the time is up."""
+    saved = None if Path(answer).is_file() else load(answer)
+    if saved is None:
+        tol = DEFAULT_TOL if tol is None else tol
+        application, chosen = _named(problem, answer, kind), {**own, "seed": 0}
+    else:
+        application, chosen = saved_application(saved, problem, answer, kind, own)
+    chosen |= {"limit": limit, "say": None}
+    if assume_trace is not None:
+        if TRACE_BOUND not in {option.name for option in application.options}:
+            raise click.UsageError(
+                f"--assume-trace is for SDPA programs; the trace of {application.name} is known"
+            )
+        chosen[TRACE_BOUND] = assume_trace
+    if saved is None and application is SDP:
+        return _of_program(problem, answer, tol or DEFAULT_TOL, chosen.get(TRACE_BOUND), seed)
+    model, heading = application.build(problem, chosen), application.heading(problem, chosen)
+    check_cancelled()
+    if saved is None:
+        verdict = _of_pair(model, answer, tol or DEFAULT_TOL, seed)
+        return Finding.of(f"{heading}, answered by {Path(answer).name} (.npz)", verdict, tol)
+    verdict = verify(model, saved.result, tol=tol, seed=seed)
+    assumed = assume_trace is not None
+    verdict = of_folder(verdict, application, model, saved, problem, chosen, tol, assumed=assumed)
+    return Finding.of(heading, verdict, tol)
+
+
+def _named(problem: str, answer: str, kind: str | None) -> Application:
+    """Return the application that --as or the name of the file selects."""
+    stem = problem.lower().removesuffix(".gz").removesuffix(".xz")
+    if kind is None and stem.endswith(SDP.suffixes):
+        return SDP
+    if kind is None:
+        raise FormatError(
+            "is not a folder of a saved result; for the answer of another solver, name the "
+            "application of the problem with --as",
+            path=answer,
+        )
+    return APPLICATIONS[kind]
+
+
+def _not_within(within: Claim, proved: str) -> str:
+    """Return the verdict on an answer that proves something, but not the claim to be within tol."""
+    excess = within.text.partition(" is not within tol")[0]
+    return f"not proved to within {within.name}: {excess} is too large\n{proved}"
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(escape_terminal(line), WIDTH, break_on_hyphens=False)
+
+
+def _of_program(
+    problem: str, answer: str, tol: float, trace_bound: float | None, seed: int | None
+) -> Finding:
+    """Return what a solution of a program proves, by another solver."""
+    program = read_program(problem)
+    check_cancelled()
+    given = read_answer(answer, [b.n if b.kind == "psd" else -b.n for b in program.blocks])
+    X = given.X if given.x is None else _blocks(program, given.x, answer)
+    checked = certify_program(program, X, given.y, tol=tol, trace_bound=trace_bound, seed=seed)
+    excess = checked.excess(tol) if checked.status == "bounded" else ""
+    solved, verdict = checked.proved and not excess, checked.verdict
+    if checked.proved and excess:
+        verdict = _not_within(Claim(f"tol {tol:g}", False, excess), verdict)
+    heading = f"{PROGRAMS} of {Path(problem).name}, answered by {Path(answer).name}"
+    rows = _rows(checked, tol, maximise=program.maximise)
+    return Finding(f"{heading} ({given.writer})", rows, verdict, solved)
+
+
+def _blocks(program: Any, x: Any, path: str) -> tuple[Any, ...]:
+    """Return a point that is one array as blocks."""
+    length = int(program.offsets[-1])
+    if len(program.blocks) == 1 and x.shape != (length,):
+        return (x,)
+    if x.shape != (length,):
+        raise FormatError(
+            f"has x of shape {x.shape}; wanted {length} numbers, or the blocks X1, X2, ...",
+            path=path,
+        )
+    return as_blocks(program, x)
+
+
+def _rows(checked: CheckedAnswer, tol: float, *, maximise: bool) -> Rows:
+    rows: Rows = []
+    for name in ("objective", "infeasibility", "price"):
+        value = getattr(checked, name)
+        if not isnan(value):
+            rows.append((name, f"{value:.10g}" if name == "objective" else f"{value:.3g}"))
+    if checked.status in ("infeasible", "unbounded"):
+        return [*rows, (checked.status, "proved")]
+    none = "none is proved"
+    bound = rounded_text(checked.bound, up=maximise) if isfinite(checked.bound) else none
+    excess = checked.excess(tol)
+    within = f"NOT PROVED: {excess}" if excess else f"a gap of {checked.gap:.3g}, within tol"
+    return [*rows, ("bound", bound), (f"tol {tol:g}", within)]
+
+
+def _of_pair(model: Any, answer: str, tol: float, seed: int | None) -> Verdict:
+    """Return what the point and the dual of a .npz archive prove."""
+    given = read_pair(answer)
+    x = given.x if given.X is None else given.X[0] if len(given.X) == 1 else given.X
+    if x is None or given.y is None:
+        lacks = "a point x" if x is None else "a dual y"
+        raise FormatError(f"holds no {lacks[2:]}: a proof needs {lacks}", path=answer)
+    verdict = verify(model, _unclaimed(model, x, given), tol=tol, seed=seed)
+    certificate, maximise = verdict.certificate, problem_of(model).maximise
+    if certificate is None:
+        return verdict
+    shown = rounded_text(certificate.bound, up=maximise)
+    proved = certificate.certified
+    text = f"{shown} proved by {certificate.because}" if proved else str(certificate)
+    bound = Claim("bound", proved, text)
+    *others, within = (_measured(claim) for claim in verdict.claims)
+    side, optimum = ("most", "maximum") if maximise else ("least", "minimum")
+    statement = f"the {optimum} is at {side} {shown}"
+    return Verdict((*others, bound, within), certificate, statement)
+
+
+def _measured(claim: Claim) -> Claim:
+    """Return a claim as a measurement: nothing was claimed."""
+    return replace(claim, text=claim.text.removesuffix(", as claimed"))
+
+
+def _unclaimed(model: Any, x: Any, given: GivenAnswer) -> Result:
+    """Return a result that claims what is true of x, and no bound."""
+    problem = problem_of(model)
+    none = -problem.sense * inf
+    try:
+        seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
+        certificate = Certificate(
+            seen.objective,
+            none,
+            seen.infeasibility,
+            "",
+            failure=1.0,
+            distance_to_X=seen.distance_to_X,
+        )
+    except (*MISFITS, CondalError):  # verify says what does not fit
+        certificate = Certificate(nan, none, nan, "")
+    return Result(
+        x=x,
+        y=given.y,
+        status=Status.STALLED,
+        certificate=certificate,
+        history=History(),
+        seconds=0.0,
+        oracle_calls=0,
+        matvecs=0,
+    )

@@ -7,12 +7,24 @@ from typing import Any
 
 import click
 
+from condal.cli.app import HELP
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
-from condal.cli.group import HELP
+from condal.runtime.text import did_you_mean
 
 KIND = "kind"  # the name of the parameter of --as
 JOINING_HYPHEN = "\u2011"  # at which no line is broken
+
+
+class Name(click.Choice):  # type: ignore[type-arg]  # click 8.1 has no type argument
+    """One of several names; an error suggests the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            text = error.message.rstrip(".") + did_you_mean(value, self.choices)
+            raise click.BadParameter(text, ctx, param) from None
 
 
 class _UnbrokenNames(click.HelpFormatter):

@@ -10,8 +10,7 @@ import click
 import numpy as np
 import scipy.sparse as sp
 
-from condal.cli.memory import describe
-from condal.cli.text import number
+from condal.cli.settings import describe
 from condal.driver.memory import in_all, make_plan
 from condal.driver.run_record import Stop
 from condal.errors import ProblemError
@@ -21,6 +20,7 @@ from condal.methods.lowrank.method import LowRankCGAL
 from condal.problems.cuts import max_cut
 from condal.runtime.extras import MPI, part
 from condal.runtime.memory import size
+from condal.runtime.numbers import number
 from condal.runtime.text import escape_terminal, table
 
 

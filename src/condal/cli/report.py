@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from condal.cli import output_paths
+from condal.cli.outputs import STDOUT, check_target
 from condal.cli.show import sweep_table
 from condal.errors import FormatError
 from condal.io.formats.writing import write_text
@@ -54,9 +54,8 @@ def _points(folder: str) -> list[tuple[str | Path, str]]:
 
 def _check(out: str, results: tuple[str, ...], overwrite: bool) -> None:
     """Refuse an output that cannot be written."""
-    if out == output_paths.STDOUT:
+    if out == STDOUT:
         raise click.UsageError("a page needs a file: -o page.html")
-    output_paths.check(out, "-o")
-    output_paths.check_outside(out, "-o", results)
+    check_target(out, "-o", outside=results)
     if Path(out).exists() and not overwrite:
         raise FormatError("exists; give -o another path, or add --overwrite", path=out)

@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from condal.cli.application import Lines
-from condal.cli.text import counted, number
+from condal.cli.application import Rows
 from condal.result import Result, Status
+from condal.runtime.numbers import counted, number
 from condal.runtime.text import escape_terminal, table
 
 SOLVED, STOPPED = 0, 1  # exit codes
@@ -45,7 +45,7 @@ def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
     }
 
 
-def page(result: Result, file: str, answer: Lines) -> str:
+def page(result: Result, file: str, answer: Rows) -> str:
     """Return a result as text of 80 columns."""
     title = f"{result.problem_name} of {file}" if file else result.problem_name
     rows = [
@@ -54,7 +54,7 @@ def page(result: Result, file: str, answer: Lines) -> str:
     return f"{escape_terminal(title)}\n\n{table(rows)}"
 
 
-def summary(result: Result, answer: Lines) -> Lines:
+def summary(result: Result, answer: Rows) -> Rows:
     """Return names and values: the answer, what is proved about it, and the cost."""
     rows = [("status", result.status.command_text)]
     rows += [("reason", result.reason)] if result.reason else []

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from condal.cli import ranks
 from condal.cli.application import ANSWER_SHARE, Application
 from condal.cli.applications import APPLICATIONS
-from condal.cli.options import options_to_save, restore_options
-from condal.cli.session import Outputs, Session, output_options
+from condal.cli.outputs import Outputs, output_options
+from condal.cli.session import Session
+from condal.cli.settings import engine, folder_reader, refuse_crowd, refusing_together
 from condal.driver.checkpoint import Checkpoint
 from condal.driver.run_record import Stop
 from condal.errors import FormatError
@@ -72,15 +72,15 @@ def resume(
 
     Stop(1.0 if tol is None else tol, max_iters, max_seconds)
     limit = TimeLimit(max_seconds)
-    folder_reader = ranks.folder_reader(file)
-    application, own, settings = _read_solve(file, problem, folder_reader or read_about)
-    if folder_reader is not None:
+    sharded = folder_reader(file)
+    application, own, settings = _read_solve(file, problem, sharded or read_about)
+    if sharded is not None:
         storage = str(settings.get("storage", "auto"))
-        application, outputs = ranks.engine().on_ranks(application, outputs, storage=storage)
+        application, outputs = engine().on_ranks(application, outputs, storage=storage)
     else:
-        ranks.refuse_crowd("this checkpoint was written by one process; start it once")
+        refuse_crowd("this checkpoint was written by one process; start it once")
     inputs = {"the file itself": problem, "the checkpoint": file}
-    with ranks.refusing_together(folder_reader is not None):
+    with refusing_together(sharded is not None):
         session = Session(context, application, problem, outputs, inputs, limit=limit)
     settings |= {"max_iters": max_iters, "max_seconds": max_seconds}
     settings |= {} if tol is None else {"tol": tol}
@@ -110,7 +110,7 @@ def new_checkpoint(
     """Return the checkpoint of --checkpoint, with all that `resume` needs to build the model."""
     how = {
         "application": application.name,
-        "options": options_to_save(application, model, own),
+        "options": application.saved_options(model, own),
         "settings": settings,
     }
     return Checkpoint(file, options={SOLVE_KEY: how}, say=say)
@@ -146,6 +146,6 @@ def _read_solve(
         )
     if not isinstance(how["options"], dict) or not isinstance(how["settings"], dict):
         raise FormatError("does not say how the problem was built; start again", path=file)
-    own = restore_options(application, how["options"], file)
+    own = application.restored_options(how["options"], file)
     # An earlier resume may have changed the tolerance.
     return application, own, {**how["settings"], "tol": options.get("tol")}

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from condal.certificates.certificate import exact_text
-from condal.cli import output_paths, result_text
-from condal.cli.application import Lines
+from condal.cli import result_text
+from condal.cli.application import Rows
+from condal.cli.outputs import STDOUT, check_target, write_record
 from condal.io.results.reading import load
 from condal.io.results.record import Saved
 from condal.runtime.extras import LAB, part
@@ -38,15 +39,14 @@ def show(results: tuple[str, ...], json_target: str | None) -> None:
     sweep, whose points are a table. Files that were changed since are refused.
     The claims of a result are proved only by condal certify.
     """
-    if json_target is not None and json_target != output_paths.STDOUT:
-        output_paths.check(json_target, "--json")
-        output_paths.check_outside(json_target, "--json", results)
+    if json_target is not None and json_target != STDOUT:
+        check_target(json_target, "--json", outside=results)
     loaded = [_loaded(folder) for folder in results]
     for saved in loaded:
-        click.echo(f"\n{_text(saved)}", err=json_target == output_paths.STDOUT)
+        click.echo(f"\n{_text(saved)}", err=json_target == STDOUT)
     if json_target is not None:
         records = [record for saved in loaded for record in _records(saved)]
-        output_paths.write_record(json_target, records[0] if len(records) == 1 else records)
+        write_record(json_target, records[0] if len(records) == 1 else records)
 
 
 def _loaded(folder: str) -> Any:
@@ -74,14 +74,14 @@ def _records(saved: Any) -> list[dict[str, Any]]:
     return [_record(saved)]
 
 
-def _answer(saved: Saved) -> Lines:
+def _answer(saved: Saved) -> Rows:
     """Return the answer, or at least the bound."""
     result = saved.result
     bounded = result.certificate.certified and not result.status.excludes_optimum
     return saved.answer or ([("bound", exact_text(result.bound))] if bounded else [])
 
 
-def _origin(saved: Saved) -> Lines:
+def _origin(saved: Saved) -> Rows:
     """Return how the result was made, and when."""
     settings = {**saved.settings, "tol": saved.result.tol}
     rows = [("solved as", saved.application or "a problem built in Python")]

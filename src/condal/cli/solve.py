@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from condal.cli import memory, ranks
 from condal.cli.application import ANSWER_SHARE, Application
 from condal.cli.applications import APPLICATIONS
-from condal.cli.command import ApplicationCommand, application_of
-from condal.cli.group import Name
-from condal.cli.session import Outputs, Session, output_options
-from condal.cli.settings import PARAMETERS, check_settings, method_in, settings_of
+from condal.cli.command import ApplicationCommand, Name, application_of
+from condal.cli.outputs import Outputs, output_options
+from condal.cli.session import Session
+from condal.cli.settings import (
+    PARAMETERS,
+    build_storage,
+    check_settings,
+    engine,
+    memory_note,
+    method_in,
+    refuse_crowd,
+    refusing_together,
+    settings_of,
+)
 from condal.driver.memory import Plan, make_plan
 from condal.driver.run_record import Stop
 from condal.methods import registry
@@ -188,11 +197,11 @@ def solve(
     if distributed:
         if warm_start is not None:
             raise click.UsageError("--warm-start does not work with --distributed", context)
-        settings["tol"] = ranks.engine().tol_of(context, tol, kind, method)
-        application, outputs = ranks.engine().on_ranks(application, outputs, method, storage)
+        settings["tol"] = engine().tol_of(context, tol, kind, method)
+        application, outputs = engine().on_ranks(application, outputs, method, storage)
     else:
-        ranks.refuse_crowd("add --distributed, or start it once")
-    with ranks.refusing_together(distributed):
+        refuse_crowd("add --distributed, or start it once")
+    with refusing_together(distributed):
         session = Session(
             context,
             application,
@@ -242,12 +251,12 @@ def solve_model(
     method, tol = method_in(settings), settings["tol"]
     aim = Stop(tol, settings["max_iters"], settings["max_seconds"]).aim
     plan: Plan | Method | None = method
-    storage = memory.build_storage(
+    storage = build_storage(
         settings["storage"], model.problem, application.noun, settings["seed"] or 0
     )
     if say is not None:
         plan = make_plan(model.problem, method, storage, tol=aim, max_memory=max_memory)
-        note = memory.memory_note(model.problem, plan, storage)
+        note = memory_note(model.problem, plan, storage)
         if note is not None:
             say(note)
     return application.solve(

@@ -1,26 +1,74 @@
-"""What the answers of all models share: pictures, and text."""
+"""What the answers of all models share: words, figures, pictures, and how good they are."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
 
 from condal.errors import ProblemError
+from condal.runtime.numbers import number, percent
+from condal.runtime.text import pairs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from condal.report.pictures import Picture
 
+Rows: TypeAlias = list[tuple[str, str]]  # names and values
+Figures: TypeAlias = dict[str, float | None]
 
-class Drawn(ABC):
-    """An answer that draws itself from the data of its model."""
+ZERO_BOUND = 1e-11  # share of the sum of all weights; a bound below it is 0 up to rounding
+BOUND_ROUNDING = 1e-6  # relative; a larger difference is a contradiction
+
+
+class Answer(ABC):
+    """An answer that describes itself: on a terminal, on a page, in a notebook, in JSON, in a file.
+
+    `bound` is the proved bound on its value, or on the objective of its relaxation.
+    """
 
     model: Any
+    bound: float
+    first_integer: ClassVar[int] = 0  # in a file
+
+    @abstractmethod
+    def rows(self) -> Rows:
+        """Return the answer as names and values."""
+
+    @abstractmethod
+    def proved(self) -> Rows:
+        """Return what the bound proves, if it is finite."""
+
+    @abstractmethod
+    def figures(self) -> Figures:
+        """Return the same as numbers, the most important one first; None for an unknown one."""
+
+    def lines(self) -> Iterable[str]:
+        """Return the answer as the lines of a file."""
+        return (f"{int(each) + self.first_integer}" for each in self.integers)
+
+    @property
+    def integers(self) -> Any:
+        """An integer for each vertex or point, from which `answer_of` of the model makes the answer
+        again; None for an answer that is a function of the solution."""
+        return None
 
     @abstractmethod
     def picture(self) -> Picture:
         """Return the arrays that `plot` draws."""
+
+    def described(self) -> Rows:
+        """Return the answer and what is proved of it, as names and values."""
+        proved = self.proved() if math.isfinite(self.bound) else [("bound", "none was proved")]
+        return [*self.rows(), *proved]
+
+    def _repr_html_(self) -> str | None:
+        return None if self.model is None else pairs(type(self).__name__, self.described())
 
     def plot(self) -> Figure:
         """Draw the answer; this needs the extra `report`.
@@ -38,6 +86,90 @@ class Drawn(ABC):
         from condal.report.drawn import plot
 
         return plot(self.picture())
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """A value of a maximisation problem and an upper bound.
+
+    All values are sums and differences of `weights`: with integer weights all values are integers.
+    """
+
+    value: float
+    bound: float
+    weights: Any
+
+    @property
+    def whole(self) -> bool:
+        """Whether all values are integers."""
+        return whole(self.weights)
+
+    @property
+    def most(self) -> float:
+        """An upper bound on all values, rounded down if they are integers."""
+        return float(math.floor(self.bound)) if self.whole else self.bound
+
+    @property
+    def zero_bound(self) -> bool:
+        """Whether the bound is 0 up to rounding."""
+        return 0 < self.bound <= ZERO_BOUND * float(np.abs(self.weights).sum())
+
+    @property
+    def best(self) -> bool:
+        """Whether the value is proved to be optimal."""
+        return self.whole and self.value == self.most
+
+    @property
+    def share(self) -> float | None:
+        """A lower bound on value / optimum; None if the bound gives none."""
+        if not math.isfinite(self.bound):
+            return None
+        if self.best:
+            return 1.0
+        if self.most <= 0 or self.value < 0 or self.zero_bound:
+            return None
+        return min(self.value, self.most) / self.most
+
+    def rows(self, none: str, what: str) -> Rows:
+        """Return the bound with the statement `none`, and how good that proves the `what` to be."""
+        shown = number(self.bound, up=True)
+        if self.zero_bound:
+            shown = "0" if self.whole else "0 up to rounding"
+        rows = [("bound", f"{shown}, {none}")]
+        if self.best:
+            return [*rows, ("quality", f"the best possible: {none}")]
+        if self.share is None:
+            return rows
+        share = percent(self.share, 1.0)
+        return [*rows, ("quality", f"at least {share} of the best possible {what}")]
+
+
+def whole(weights: Any) -> bool:
+    """Return whether all weights are integers."""
+    return bool(np.all(weights == np.rint(weights)))
+
+
+def finite(value: float) -> float | None:
+    """Return a figure, None if it is not finite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def excess(cost: float, bound: float, what: str, *, whole: bool = False) -> float:
+    """Return cost / bound - 1, the proved relative excess over the optimum.
+
+    It is inf if the bound is not positive. `whole` says that all costs are integers. A cost below
+    the bound by more than rounding raises ProblemError: the result belongs to another model.
+    """
+    if whole and cost <= math.ceil(bound):
+        return 0.0
+    if cost < bound - BOUND_ROUNDING * max(abs(cost), abs(bound)):
+        raise ProblemError(
+            f"the {what} costs {cost:.6g}, below the proved lower bound {bound:.6g}: the result "
+            "belongs to another model; solve this one"
+        )
+    if cost <= bound:
+        return 0.0
+    return cost / bound - 1 if bound > 0 else float("inf")
 
 
 def preview(values: Any, most: int = 12) -> str:

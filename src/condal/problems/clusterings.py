@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from condal.maps.combined import Stack
 from condal.maps.matrices import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import Drawn, preview
+from condal.problems.answers import Answer, Figures, Rows, excess, finite, preview
 from condal.problems.inputs import checked_labels, real_array
 from condal.problems.lloyd import (
     Cloud,
@@ -32,6 +32,7 @@ from condal.problems.models import CostModel, Trials
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.memory import require_matrices
+from condal.runtime.numbers import excess_text, number, sizes
 from condal.sets.boxes import Equal, NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.objectives import Linear
@@ -45,7 +46,7 @@ MAX_ENTRIES_SIDE = 7000  # n above which pairs of clusters replace the entries o
 
 
 @dataclass(frozen=True, eq=False)
-class Clustering(Drawn):
+class Clustering(Answer):
     """A clustering into k clusters, with its cost and a proved bound.
 
     Attributes
@@ -67,6 +68,7 @@ class Clustering(Drawn):
     labels: Any
     centres: Array | None
     model: Any = None
+    first_integer: ClassVar[int] = 1
 
     def picture(self) -> Any:
         from condal.report import pictures
@@ -77,10 +79,31 @@ class Clustering(Drawn):
         caption = "The points by cluster, in the plane of their largest spread."
         return pictures.scatter(self.model.points, self.labels, names, caption)
 
+    def rows(self) -> Rows:
+        cost = f"{number(self.cost)}, the sum of squared distances to the centres"
+        return [("clusters", f"{sizes(np.bincount(self.labels))} points"), ("cost", cost)]
+
+    def proved(self) -> Rows:
+        return [
+            ("bound", f"{number(self.bound, down=True)}, no clustering costs less"),
+            ("quality", excess_text(self._excess, "clustering")),
+        ]
+
+    def figures(self) -> Figures:
+        return {"cost": self.cost, "excess": finite(self._excess)}
+
+    @property
+    def integers(self) -> Any:
+        return self.labels
+
+    @property
+    def _excess(self) -> float:
+        return excess(max(0.0, self.cost), self.bound, "clustering")
+
     def __repr__(self) -> str:
-        sizes = preview(np.bincount(self.labels))
+        listed = preview(np.bincount(self.labels))
         bound = rounded_text(self.bound, up=False)
-        return f"Clustering(cost={self.cost:.10g}, bound={bound}, sizes={sizes})"
+        return f"Clustering(cost={self.cost:.10g}, bound={bound}, sizes={listed})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,10 +248,16 @@ class KMeans(CostModel[Clustering]):
         labels = self._near(x, trials)
         if not trials.limit.is_over():
             labels = min(labels, self._first_clustering, key=self.cost)
-        centres = None
+        return self.answer_of(labels, result)
+
+    def answer_of(self, labels: Any, result: Result) -> Clustering:
+        """Return the clustering of these labels, with the bound of a result."""
+        cost, centres = self.cost(labels), None
         if self.points is not None:
-            centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])
-        return Clustering(self.cost(labels), self.bound_of(result), labels, centres, self)
+            centres = np.full((self.k, self.points.shape[1]), np.nan)
+            for cluster in np.unique(labels):
+                centres[cluster] = self.points[labels == cluster].mean(axis=0)
+        return Clustering(cost, self.bound_of(result), labels, centres, self)
 
     def _near(self, x: Point, trials: Trials) -> Any:
         """Return the best clustering that x shows."""

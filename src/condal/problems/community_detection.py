@@ -54,6 +54,7 @@ class Communities(PartitionModel):
     name: str = field(default="communities", kw_only=True)
 
     most_trials = 20
+    quality_text = "weight within groups above the expected"
 
     @property
     def _f(self) -> Linear:

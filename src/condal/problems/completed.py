@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from condal.linalg.points import Array, Indices, Outer
-from condal.problems.answers import Drawn
+from condal.problems.answers import Answer, Figures, Rows
+from condal.runtime.numbers import number
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture
 
+
+RANK_TOL = 1e-6  # relative to the largest singular value: smaller ones do not count
 
 Fit: TypeAlias = Literal["none", "means", "robust"]
 SHRINKAGE = 5.0  # entries of a row or column at which half of its mean residual counts
@@ -63,7 +67,7 @@ class Effects:
 
 
 @dataclass(frozen=True, eq=False)
-class Completed(Drawn):
+class Completed(Answer):
     """A completed matrix: a low-rank part plus row and column effects.
 
     Attributes
@@ -74,11 +78,14 @@ class Completed(Drawn):
         The mean and the row and column effects that were removed before the fit.
     model : MatrixCompletion, optional
         The model of the known entries.
+    bound : float, optional
+        A proved lower bound on the objective.
     """
 
     x: Outer
     effects: Effects
     model: Any = None
+    bound: float = -np.inf
 
     def picture(self) -> Picture:
         """Return the known and the completed entries of some rows and columns."""
@@ -97,6 +104,33 @@ class Completed(Drawn):
             [("known", known), ("completed", self.entries(*np.meshgrid(i, j, indexing="ij")))],
             f"{i.size:,} of {m:,} rows and {j.size:,} of {n:,} columns.",
         )
+
+    def rows(self) -> Rows:
+        (m, n), known, rank = self.shape, self.model.values.size, self.rank
+        return [
+            ("matrix", f"{m:,} x {n:,}, rank {rank} plus means of rows and columns"),
+            ("known", f"{known:,} entries, fitted to {self.misfit:.4g} (rmse)"),
+            ("radius", f"{number(self.model.radius)}, the largest sum of singular values"),
+        ]
+
+    def proved(self) -> Rows:
+        return [("bound", f"{number(self.bound, down=True)}, no x has a smaller objective")]
+
+    def figures(self) -> Figures:
+        radius = float(self.model.radius)
+        return {"rmse": self.misfit, "rank": float(self.rank), "radius": radius}
+
+    @cached_property
+    def rank(self) -> int:
+        """The number of singular values of the low-rank part, without those up to rounding."""
+        values = self.x.singular_values()
+        return int(np.count_nonzero(values > RANK_TOL * values.max(initial=0.0)))
+
+    @cached_property
+    def misfit(self) -> float:
+        """The root-mean-square error at the known entries."""
+        model = self.model
+        return float(np.sqrt(np.mean((self.x.entries(model.rows, model.cols) - model.values) ** 2)))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -102,7 +102,7 @@ class MatrixCompletion(Model):
     def complete(self, result: Result) -> Completed:
         """Return the completed matrix of a result."""
         x = point_of(result, *self.shape)
-        return Completed(x, self.effects, self)
+        return Completed(x, self.effects, self, float(result.bound))
 
     def mean_loss(self, missed: Any) -> float:
         """Return the mean loss of residuals."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import Drawn
+from condal.problems.answers import Answer, AtMost, Figures, Rows
 from condal.problems.graphs import (
     GraphModel,
     edges_required,
@@ -17,18 +17,20 @@ from condal.problems.graphs import (
     quarter_laplacian,
     vertex_names,
 )
-from condal.problems.models import Answer, Trials, factor_of, unit_diagonal_program
+from condal.problems.models import Rounded, Trials, factor_of, unit_diagonal_program
 from condal.problems.signs import best_signs, checked_signs
 from condal.result import Result
+from condal.runtime.numbers import number
 from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture
 
 
-class TwoSides(Drawn):
+class TwoSides(Answer):
     """A cut of the graph of its model: the vertices of sign +1, and those of sign -1."""
 
+    weight: float
     signs: Array
 
     @property
@@ -43,6 +45,15 @@ class TwoSides(Drawn):
 
         sides = ("one side", "the other side")
         return pictures.graph(self.model.W, self.signs < 0, sides, "The graph and its cut.")
+
+    def rows(self) -> Rows:
+        ones = int((self.signs > 0).sum())
+        sides = f"sides of {ones:,} and {self.signs.size - ones:,} vertices"
+        return [("cut", f"{number(self.weight)}, {sides}")]
+
+    @property
+    def integers(self) -> Any:
+        return self.signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +87,18 @@ class Cut(TwoSides):
             f"sides=({ones}, {self.signs.size - ones}))"
         )
 
+    def proved(self) -> Rows:
+        return self._at_most.rows("no cut of this graph weighs more", "cut")
 
-class CutModel(GraphModel[Answer]):
+    def figures(self) -> Figures:
+        return {"cut": self.weight, "share": self._at_most.share}
+
+    @property
+    def _at_most(self) -> AtMost:
+        return AtMost(self.weight, self.bound, self.model.weights)
+
+
+class CutModel(GraphModel[Rounded]):
     """A model of cuts: signs s have the weight s'L s / 4, for the Laplacian L."""
 
     @cached_property
@@ -118,6 +139,10 @@ class MaxCut(CutModel[Cut]):
 
     def _rounded(self, x: Point, result: Result, trials: Trials) -> Cut:
         signs = best_signs(-self.W, factor_of(x), trials)[1]
+        return self.answer_of(signs, result)
+
+    def answer_of(self, signs: Any, result: Result) -> Cut:
+        """Return the cut of these signs, with the bound of a result."""
         return Cut(self.weight(signs), float(result.bound), signs, self)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.problems.answers import Answer, Figures, Rows
+from condal.runtime.numbers import number
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Answer):
     r"""A density matrix.
 
     Attributes
@@ -20,10 +23,40 @@ class State:
         The matrix, Hermitian, psd, of trace 1.
     objective : float
         The loss at `rho`.
+    model : StateTomography, optional
+        The model of the counts.
+    bound : float, optional
+        A proved lower bound on the loss of every state.
     """
 
     rho: Any
     objective: float
+    model: Any = None
+    bound: float = -np.inf
+
+    def picture(self) -> Any:
+        from condal.report import pictures
+
+        panels = [("real part of rho", self.rho.real), ("imaginary part of rho", self.rho.imag)]
+        return pictures.images(panels, "The density matrix.")
+
+    def rows(self) -> Rows:
+        d, values = len(self.rho), np.linalg.eigvalsh(self.rho)[::-1]
+        leading = ", ".join(f"{value:.3f}" for value in values[:4])
+        return [
+            ("state", f"{d:,} x {d:,} density matrix"),
+            ("purity", f"{self.purity:.4f}"),
+            ("eigenvalues", leading + (", ..." if values.size > 4 else "")),
+        ]
+
+    def proved(self) -> Rows:
+        return [("bound", f"{number(self.bound, down=True)}, no state has a smaller loss")]
+
+    def figures(self) -> Figures:
+        return {"purity": self.purity}
+
+    def lines(self) -> Iterable[str]:
+        return (f"{value.real:.17g},{value.imag:.17g}" for value in self.rho.ravel())
 
     @property
     def purity(self) -> float:

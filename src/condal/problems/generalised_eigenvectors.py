@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,12 @@ from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.maps.matrices import Cost
 from condal.problem import Problem
-from condal.problems.answers import Drawn
+from condal.problems.answers import Answer, Figures, Rows
 from condal.problems.inputs import real_array, require_real
 from condal.problems.models import Model, leading_factor, point_of
 from condal.result import Result
 from condal.runtime.arguments import require_positive
+from condal.runtime.numbers import number
 from condal.sets.boxes import Equal
 from condal.smooth.objectives import Linear
 
@@ -31,7 +33,7 @@ NEGLIGIBLE = 1e-12  # relative size of rounding errors
 
 
 @dataclass(frozen=True, eq=False)
-class Direction(Drawn):
+class Direction(Answer):
     r"""A vector u with :math:`u^T \Psi u = 1` and :math:`\|u\|^2 \le \alpha`.
 
     Attributes
@@ -42,16 +44,35 @@ class Direction(Drawn):
         u.
     model : GeneralisedEigenvector, optional
         The model of the ratio.
+    bound : float, optional
+        A proved upper bound on the value of every such vector.
     """
 
     objective: float
     vector: Array
     model: Any = None
+    bound: float = np.inf
 
     def picture(self) -> Picture:
         from condal.report import pictures
 
         return pictures.curves([("u", self.vector)], "The vector u, up to its sign.")
+
+    def rows(self) -> Rows:
+        squared = float(self.vector @ self.vector)
+        return [
+            ("value", f"{number(self.objective)}, u' Phi u of a vector with u' Psi u = 1"),
+            ("vector", f"{self.vector.size:,} numbers, |u|^2 = {squared:.6g}"),
+        ]
+
+    def proved(self) -> Rows:
+        return [("bound", f"{number(self.bound, up=True)}, no such vector has a larger value")]
+
+    def figures(self) -> Figures:
+        return {"value": self.objective}
+
+    def lines(self) -> Iterable[str]:
+        return (f"{value:.17g}" for value in self.vector)
 
     def __repr__(self) -> str:
         size = float(self.vector @ self.vector)
@@ -140,14 +161,14 @@ class GeneralisedEigenvector(Model):
                 if top > 0
                 else "no vector has u' Psi u = 1: Psi has no positive eigenvalue"
             )
-        factor = leading_factor(x)
+        bound, factor = float(result.bound), leading_factor(x)
         sizes = (factor * factor).sum(axis=0)
         factor = factor[:, sizes > NEGLIGIBLE * sizes.max(initial=0.0)]
         if factor.shape[1] == 0:  # x = 0: p is feasible
             factor = p[:, None]
         vectors = [self._feasible(q, p) for q in _even(self.Psi, factor).T]
         return max(
-            (Direction(float(u @ (self.Phi @ u)), u, self) for u in vectors),
+            (Direction(float(u @ (self.Phi @ u)), u, self, bound) for u in vectors),
             key=lambda direction: direction.objective,
         )
 

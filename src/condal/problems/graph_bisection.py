@@ -16,11 +16,13 @@ from condal.maps.combined import Stack
 from condal.maps.matrices import Diagonal
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
+from condal.problems.answers import Figures, Rows, excess, finite, whole
 from condal.problems.cuts import CutModel, TwoSides
 from condal.problems.graphs import edges_required, vertex_names
 from condal.problems.models import CostModel, Trials, factor_of
 from condal.result import Result
 from condal.runtime.arguments import require_whole
+from condal.runtime.numbers import excess_text, number
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
 
@@ -57,6 +59,21 @@ class BalancedCut(TwoSides):
             f"BalancedCut(weight={self.weight:.10g}, bound={rounded_text(self.bound, up=False)}, "
             f"sides=({ones}, {self.signs.size - ones}))"
         )
+
+    def proved(self) -> Rows:
+        apart = self.model.imbalance
+        sides = f"sides that differ by at most {apart}" if apart else "halves"
+        return [
+            ("bound", f"{number(self.bound, down=True)}, no cut into {sides} is lighter"),
+            ("quality", excess_text(self._excess, "cut")),
+        ]
+
+    def figures(self) -> Figures:
+        return {"cut": self.weight, "excess": finite(self._excess)}
+
+    @property
+    def _excess(self) -> float:
+        return excess(self.weight, self.bound, "cut", whole=whole(self.model.weights))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +147,14 @@ class Bisection(CutModel[BalancedCut], CostModel[BalancedCut]):
             signs = min(signs, improved, key=self.weight)
             if trials.limit.is_over():
                 break
-        return BalancedCut(self.weight(signs), float(result.bound), signs, self)
+        return self.answer_of(signs, result)
+
+    def answer_of(self, signs: Any, result: Result) -> BalancedCut:
+        """Return the balanced cut of these signs, with the bound of a result."""
+        cut = BalancedCut(self.weight(signs), float(result.bound), signs, self)
+        if abs(np.sum(signs)) > self.imbalance:
+            raise ProblemError(f"the sizes of the sides differ by more than {self.imbalance}")
+        return cut
 
 
 def bisection(W: Any, *, imbalance: int | None = None, name: str = "bisection") -> Bisection:

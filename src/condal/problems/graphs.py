@@ -20,12 +20,12 @@ from condal.problems.inputs import (
     is_table,
     require_real,
 )
-from condal.problems.models import Answer, RoundedModel
+from condal.problems.models import Rounded, RoundedModel
 from condal.runtime.arguments import finite_array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GraphModel(RoundedModel[Answer]):
+class GraphModel(RoundedModel[Rounded]):
     """A model of a graph.
 
     Parameters

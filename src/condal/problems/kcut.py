@@ -48,6 +48,7 @@ class MaxKCut(PartitionModel):
     name: str = field(default="max-k-cut", kw_only=True)
 
     most_trials = 50
+    quality_text = "the weight of the edges between groups"
 
     @property
     def _f(self) -> Linear:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,12 +20,13 @@ from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import Drawn, preview
+from condal.problems.answers import Answer, Figures, Rows, preview
 from condal.problems.graphs import GraphModel, adjacency, edges, vertex_names
 from condal.problems.inputs import array_of, describe, require_flag
 from condal.problems.models import Trials, factor_of, point_of
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
+from condal.runtime.numbers import number
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
 from condal.smooth.objectives import Linear
@@ -31,10 +34,11 @@ from condal.smooth.objectives import Linear
 NOISE_THRESHOLDS = (1e-5, 1e-3, 1e-1)  # of 1/n, the mean of diag x; smaller rows may be noise
 COMPLEMENT_MATRICES = 3  # n x n, at least, of the adjacency and its complement
 COMPLEMENT_SUFFIX = " of the complement"
+SUM_ROUNDING = 1e-9  # relative error of a sum of n^2 numbers, before it is rounded up
 
 
 @dataclass(frozen=True, eq=False)
-class StableSet(Drawn):
+class StableSet(Answer):
     """A stable set: vertices of which no two are adjacent, with a proved bound on the size.
 
     Attributes
@@ -47,12 +51,21 @@ class StableSet(Drawn):
         The vertices, in ascending order.
     model : Theta, optional
         The model of the graph.
+    colours : int, optional
+        If the graph is the complement of another: a proved lower bound on the number of colours of
+        that other graph, of which the stable set is a clique.
     """
 
     size: int
     bound: float
     vertices: Any
     model: Any = None
+    colours: int | None = None
+
+    @property
+    def noun(self) -> str:
+        """What the vertices are in the graph of the user."""
+        return "clique" if self.model is not None and self.model.of_complement else "stable set"
 
     @property
     def names(self) -> list[Any]:
@@ -64,8 +77,39 @@ class StableSet(Drawn):
         from condal.report import pictures
 
         outside = ~np.isin(np.arange(self.model.n), self.vertices)
-        sides = ("the stable set", "other vertices")
-        return pictures.graph(self.model.W, outside, sides, "The graph and its stable set.")
+        graph = self.model.complement if self.model.of_complement else self.model
+        sides = (f"the {self.noun}", "other vertices")
+        return pictures.graph(graph.W, outside, sides, f"The graph and the {self.noun} found.")
+
+    def rows(self) -> Rows:
+        joined = "all of them adjacent" if self.noun == "clique" else "no two of them adjacent"
+        rows = [(self.noun, f"{self.size:,} vertices, {joined}")]
+        if self.colours is not None:
+            rows.append(("colours", f"at least {self.colours:,}, in every proper colouring"))
+        return rows
+
+    def proved(self) -> Rows:
+        most = math.floor(self.bound)
+        text = f"{number(self.bound, up=True)}, so no {self.noun} has more than {most:,}"
+        best = f"the best possible: no {self.noun} of this graph is larger"
+        return [("bound", text), *([("quality", best)] if self.size == most else [])]
+
+    def figures(self) -> Figures:
+        key = self.noun.replace(" ", "_")
+        most = math.floor(self.bound) if math.isfinite(self.bound) else None
+        figures: Figures = {key: float(self.size), f"{key}_bound": most}
+        if self.colours is not None:
+            figures["colours"] = float(self.colours)
+        return figures
+
+    def lines(self) -> Iterable[str]:
+        return map(str, self.names)
+
+    @property
+    def integers(self) -> Any:
+        inside = np.zeros(self.model.n, dtype=int)
+        inside[self.vertices] = 1
+        return inside
 
     def __repr__(self) -> str:
         vertices = preview(self.vertices)
@@ -97,6 +141,8 @@ class Theta(GraphModel[StableSet]):
     ----------
     theta_plus : bool, optional
         Whether x >= 0 is imposed.
+    of_complement : bool, optional
+        Whether W is the complement of the graph of the user, whose cliques are the stable sets.
 
     References
     ----------
@@ -106,6 +152,7 @@ class Theta(GraphModel[StableSet]):
     """
 
     theta_plus: bool = False
+    of_complement: bool = field(default=False, repr=False, kw_only=True)
     name: str = field(default="theta", kw_only=True)
 
     @cached_property
@@ -142,10 +189,10 @@ class Theta(GraphModel[StableSet]):
         require_matrices(COMPLEMENT_MATRICES, self.n, what, advice=advice)
         joined = self.W.toarray() != 0
         np.fill_diagonal(joined, True)
-        back = self.name.endswith(COMPLEMENT_SUFFIX)
-        name = self.name.removesuffix(COMPLEMENT_SUFFIX) if back else self.name + COMPLEMENT_SUFFIX
+        of_complement = not self.of_complement
+        name = self.name.removesuffix(COMPLEMENT_SUFFIX) + COMPLEMENT_SUFFIX * of_complement
         pattern = sp.csr_array(np.where(joined, 0.0, 1.0))
-        return Theta(pattern, self.theta_plus, name=name, names=self.names)
+        return replace(self, W=pattern, name=name, of_complement=of_complement)
 
     def feasible(self, result: Result) -> Array:
         r"""Return an exactly feasible point near that of the result.
@@ -183,8 +230,25 @@ class Theta(GraphModel[StableSet]):
             greedy = take_in_order(self.W, np.argsort(-scores, kind="stable"))
             chosen = improve_stable_set(self.W, greedy, trials.limit)
             best = max(best, chosen, key=np.count_nonzero)
-        vertices = np.flatnonzero(best)
-        return StableSet(int(vertices.size), float(result.bound), vertices, self)
+        return self.answer_of(best, result)
+
+    def answer_of(self, inside: Any, result: Result) -> StableSet:
+        """Return the stable set of the vertices where `inside` is 1, with the bound of a result."""
+        if inside.shape != (self.n,) or not np.isin(inside, (0, 1)).all():
+            raise ProblemError(f"labels must be {self.n} numbers, each 0 or 1")
+        vertices = np.flatnonzero(inside)
+        colours = vertices.size if self.of_complement else None
+        answer = StableSet(vertices.size, float(result.bound), vertices, self, colours)
+        if not self.is_stable(vertices):
+            raise ProblemError(f"the vertices are not a {answer.noun}")
+        return answer
+
+    def coloured(self, answer: StableSet, result: Result) -> StableSet:
+        """Return a clique with the best proved bound on the number of colours of its graph: its
+        vertices need different colours, and theta is a lower bound, too."""
+        value = float(self.feasible(result).sum())
+        colours = max(answer.size, math.ceil(value * (1 - SUM_ROUNDING)))
+        return replace(answer, colours=colours)
 
     def is_stable(self, vertices: Any) -> bool:
         """Return whether no two of the vertices are adjacent."""

@@ -16,6 +16,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point, dense, with_diagonal
 from condal.maps.matrices import Diagonal
 from condal.problem import Problem
+from condal.problems.answers import excess
 from condal.problems.inputs import describe
 from condal.result import Result
 from condal.runtime.arguments import Seed, require_seconds, require_whole, seed_of
@@ -23,10 +24,9 @@ from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Equal
 from condal.types import Smooth
 
-Answer = TypeVar("Answer")
+Rounded = TypeVar("Rounded")
 
 MIN_TRIALS, MAX_ROUNDED_VERTICES = 4, 10**7  # of all trials together, by default
-BOUND_ROUNDING = 1e-6  # relative; a larger difference is a contradiction
 
 
 class Model(ABC):
@@ -87,7 +87,7 @@ class Trials:
             yield trial
 
 
-class RoundedModel(Model, Generic[Answer]):
+class RoundedModel(Model, Generic[Rounded]):
     """A model whose solutions are rounded: to a cut, a clustering or a permutation."""
 
     most_trials = 100  # by default
@@ -109,7 +109,7 @@ class RoundedModel(Model, Generic[Answer]):
         trials: int | None = None,
         seed: Seed = 0,
         max_seconds: float | None = None,
-    ) -> Answer:
+    ) -> Rounded:
         """Round a solution; the class says how.
 
         Parameters
@@ -133,11 +133,11 @@ class RoundedModel(Model, Generic[Answer]):
         return self._rounded(point_of(result, self.side, self.side), result, drawn)
 
     @abstractmethod
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> Answer:
+    def _rounded(self, x: Point, result: Result, trials: Trials) -> Rounded:
         """Return the best answer of the trials."""
 
 
-class CostModel(RoundedModel[Answer]):
+class CostModel(RoundedModel[Rounded]):
     """A rounded model that is minimised: its bound is below the cost of every answer."""
 
     rounded_to = "answer"
@@ -167,15 +167,7 @@ class CostModel(RoundedModel[Answer]):
             0.02 means at most 2% above the best; inf means no proof, as for a bound of 0.
         """
         point_of(result, self.side, self.side)
-        cost, bound = self.cost(answer), self.bound_of(result)
-        if cost < bound - BOUND_ROUNDING * max(abs(cost), abs(bound)):
-            raise ProblemError(
-                f"the {self.rounded_to} costs {cost:.6g}, below the proved lower bound "
-                f"{bound:.6g}: the result belongs to another model; solve this one"
-            )
-        if cost <= bound:
-            return 0.0
-        return cost / bound - 1 if bound > 0 else float("inf")
+        return excess(self.cost(answer), self.bound_of(result), self.rounded_to)
 
 
 def point_of(result: Any, *shape: int) -> Any:

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -24,12 +24,13 @@ from condal.maps.entries import Entries
 from condal.maps.matrices import Diagonal
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import Drawn, preview
+from condal.problems.answers import Answer, Figures, Rows, finite, preview
 from condal.problems.graphs import GraphModel, edges, named_groups
 from condal.problems.inputs import checked_labels, require_choice
 from condal.problems.models import Trials, unit_diagonal
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
+from condal.runtime.numbers import number, sizes
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
 from condal.sets.separable import Separable
@@ -46,7 +47,7 @@ GAIN_ROUNDING = 1e-12  # relative to the largest weight
 
 
 @dataclass(frozen=True, eq=False)
-class Partition(Drawn):
+class Partition(Answer):
     """A partition of vertices into groups, with its value and a proved bound.
 
     Attributes
@@ -65,6 +66,7 @@ class Partition(Drawn):
     bound: float
     labels: Any
     model: Any = None
+    first_integer: ClassVar[int] = 1
 
     @property
     def groups(self) -> list[list[Any]]:
@@ -99,10 +101,28 @@ class Partition(Drawn):
         np.add.at(table, (self.labels, other), 1.0)
         return float(table[linear_sum_assignment(-table)].sum() / other.size)
 
+    def rows(self) -> Rows:
+        return [
+            ("groups", f"{sizes(self.sizes)} vertices"),
+            ("quality", f"{number(self.value)}, {self.model.quality_text}"),
+        ]
+
+    def proved(self) -> Rows:
+        most = number(self.bound, up=True)
+        groups = "any number of" if self.model.k is None else self.model.k
+        return [("bound", f"{most}, no partition into {groups} groups has a higher quality")]
+
+    def figures(self) -> Figures:
+        return {"quality": self.value, "quality_bound": finite(self.bound)}
+
+    @property
+    def integers(self) -> Any:
+        return self.labels
+
     def __repr__(self) -> str:
-        sizes = preview(self.sizes)
+        listed = preview(self.sizes)
         bound = rounded_text(self.bound, up=True)
-        return f"Partition(value={self.value:.10g}, bound={bound}, sizes={sizes})"
+        return f"Partition(value={self.value:.10g}, bound={bound}, sizes={listed})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,6 +139,8 @@ class PartitionModel(GraphModel[Partition]):
 
     k: int | None = field(repr=False)
     pairs: Pairs = field(repr=False)
+
+    quality_text = "the value of the partition"
 
     @property
     def low(self) -> float:
@@ -217,15 +239,18 @@ class PartitionModel(GraphModel[Partition]):
 
     def _rounded(self, x: Point, result: Result, trials: Trials) -> Partition:
         draw, (S, c) = self._draw(x, trials), self._links
-        bound = self.value_bound(result)
         partitions: list[Partition] = []
         for _ in trials:
             labels = draw()
             groups = self.k or int(labels.max()) + 2  # one more for vertices that fit no group
             labels = improve_partition(S, c, labels, groups, trials.limit)
             labels = np.unique(labels, return_inverse=True)[1].ravel()  # without empty groups
-            partitions.append(Partition(self.value(labels), bound, labels, self))
+            partitions.append(self.answer_of(labels, result))
         return max(partitions, key=lambda partition: partition.value)
+
+    def answer_of(self, labels: Any, result: Result) -> Partition:
+        """Return the partition of these labels, with the bound of a result."""
+        return Partition(self.value(labels), self.value_bound(result), labels, self)
 
 
 def checked_pairs(k: int | None, pairs: Any) -> Pairs:

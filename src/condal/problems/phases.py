@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,11 @@ from condal.linalg.points import Array, LowRank
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import Drawn
+from condal.problems.answers import Answer, Figures, Rows
 from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive, unpredictable_seed
+from condal.runtime.numbers import number
 from condal.smooth.losses import LeastSquares
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ MIN_FRAME_EIGENVALUE = 1e-3  # of the mean intensity of unit signals; below, a p
 
 
 @dataclass(frozen=True, eq=False)
-class Signal(Drawn):
+class Signal(Answer):
     r"""A signal, determined up to one factor of modulus 1.
 
     Attributes
@@ -43,11 +45,14 @@ class Signal(Drawn):
         :math:`\| |a u|^2 - b \| / \|b\|`.
     model : PhaseRetrieval, optional
         The model of the measurements.
+    bound : float, optional
+        A proved lower bound on the objective of the relaxation.
     """
 
     values: Any
     residual: float
     model: Any = None
+    bound: float = -np.inf
 
     def picture(self) -> Picture:
         from condal.report import pictures
@@ -59,6 +64,23 @@ class Signal(Drawn):
             return pictures.curves(curves, "The signal, up to a factor of modulus 1.")
         images = [("modulus", size.reshape(shape)), ("phase", phase.reshape(shape))]
         return pictures.images(images, "The image, up to a factor of modulus 1.")
+
+    def rows(self) -> Rows:
+        kind = "complex" if np.iscomplexobj(self.values) else "real"
+        return [
+            ("signal", f"{self.values.size:,} {kind} numbers, up to a factor of modulus 1"),
+            ("residual", f"{self.residual:.2g}, | |a u|^2 - b | / |b|"),
+        ]
+
+    def proved(self) -> Rows:
+        return [("bound", f"{number(self.bound, down=True)}, no x has a smaller objective")]
+
+    def figures(self) -> Figures:
+        return {"residual": self.residual}
+
+    def lines(self) -> Iterable[str]:
+        values = np.asarray(self.values, dtype=np.complex128)
+        return (f"{value.real:.17g},{value.imag:.17g}" for value in values)
 
     def error(self, other: Any) -> float:
         """Return the least |u - c v| / |v| over c of modulus 1, for another signal v."""
@@ -137,7 +159,7 @@ class PhaseRetrieval(Model):
     def signal(self, result: Result) -> Signal:
         r"""Return the signal :math:`\sqrt{\lambda} u` of the leading eigenpair of x."""
         values = self.leading(point_of(result, self.n, self.n))
-        return Signal(values, self.residual(values), self)
+        return Signal(values, self.residual(values), self, float(result.bound))
 
     def leading(self, x: Any) -> Any:
         """Return the signal of the leading eigenpair of a point."""

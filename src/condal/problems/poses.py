@@ -13,9 +13,10 @@ from scipy.sparse.csgraph import connected_components
 from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
-from condal.problems.answers import Drawn
+from condal.problems.answers import Answer, Figures, Rows
 from condal.problems.inputs import describe
 from condal.runtime.arguments import finite_array, plain_array
+from condal.runtime.numbers import number
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture
@@ -108,7 +109,7 @@ class RelativePoses:
 
 
 @dataclass(frozen=True, eq=False)
-class Poses(Drawn):
+class Poses(Answer):
     """Poses of the vertices, determined up to one motion of all, with a proved bound.
 
     The first vertex is at the origin, and its axes are the coordinate axes.
@@ -143,6 +144,23 @@ class Poses(Drawn):
             self.model.measurements.edges,
             "The trajectory: the positions of all poses, and the measurements between them.",
         )
+
+    def rows(self) -> Rows:
+        measured = self.model.measurements
+        kind = f"SE({measured.d}), from {measured.m:,} relative poses"
+        cost = f"{number(self.cost)}, the weighted squares of the residuals"
+        return [("poses", f"{measured.n:,} in {kind}"), ("cost", cost)]
+
+    def proved(self) -> Rows:
+        gap = f"within {self.optimality_gap:.2g} of the global optimum, relative to the cost"
+        return [
+            ("bound", f"{number(self.bound, down=True)}, no poses cost less"),
+            ("quality", f"the cost is {gap}"),
+        ]
+
+    def figures(self) -> Figures:
+        gap = self.optimality_gap if np.isfinite(self.bound) else None
+        return {"cost": self.cost, "poses": len(self.rotations), "optimality_gap": gap}
 
     @property
     def optimality_gap(self) -> float:

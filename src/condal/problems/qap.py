@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,13 +21,14 @@ from condal.maps.combined import Stack
 from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import preview
+from condal.problems.answers import Answer, Figures, Rows, excess, finite, preview, whole
 from condal.problems.assignments import Assignments
 from condal.problems.graphs import square_weights
 from condal.problems.inputs import array_of, describe, require_choice
 from condal.problems.models import CostModel, Trials, leading_factor
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
+from condal.runtime.numbers import excess_text, number
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal, NonNegative
 from condal.sets.separable import Separable
@@ -37,7 +38,7 @@ NonNegativity: TypeAlias = Literal["all", "costs"]
 
 
 @dataclass(frozen=True, eq=False)
-class Assignment:
+class Assignment(Answer):
     r"""An assignment, with its cost and a proved bound.
 
     Attributes
@@ -48,11 +49,51 @@ class Assignment:
         A proved lower bound on the cost of every permutation.
     permutation : ndarray of int
         The permutation p of 0, ..., n - 1.
+    model : QuadraticAssignment, optional
+        The model of the two matrices.
     """
 
     cost: float
     bound: float
     permutation: Any
+    model: Any = None
+    first_integer: ClassVar[int] = 1
+
+    def picture(self) -> Any:
+        from condal.report import pictures
+
+        p, shown = self.permutation, pictures.sample(self.model.n)
+        return pictures.images(
+            [
+                ("A, by facility", self.model.A[np.ix_(shown, shown)]),
+                ("B, by its place", self.model.B[np.ix_(p[shown], p[shown])]),
+            ],
+            "The two matrices of the cost, by facility. A good assignment pairs large entries of "
+            "one with small entries of the other.",
+        )
+
+    def rows(self) -> Rows:
+        first = " ".join(f"{place + 1}" for place in self.permutation[:12])
+        listed = first + " ..." * (len(self.permutation) > 12)
+        return [("assignment", listed), ("cost", number(self.cost))]
+
+    def proved(self) -> Rows:
+        return [
+            ("bound", f"{number(self.bound, down=True)}, no assignment costs less"),
+            ("quality", excess_text(self._excess, "assignment")),
+        ]
+
+    def figures(self) -> Figures:
+        return {"cost": self.cost, "excess": finite(self._excess)}
+
+    @property
+    def integers(self) -> Any:
+        return self.permutation
+
+    @property
+    def _excess(self) -> float:
+        integral = whole(self.model.A) and whole(self.model.B)
+        return excess(self.cost, self.bound, "permutation", whole=integral)
 
     def __repr__(self) -> str:
         p = preview(self.permutation, 16)
@@ -170,7 +211,11 @@ class QuadraticAssignment(CostModel[Assignment]):
 
     def _rounded(self, x: Point, result: Result, trials: Trials) -> Assignment:
         p = self._near(x, trials)
-        return Assignment(self.cost(p), float(result.bound), p)
+        return self.answer_of(p, result)
+
+    def answer_of(self, permutation: Any, result: Result) -> Assignment:
+        """Return the answer of this permutation, with the bound of a result."""
+        return Assignment(self.cost(permutation), float(result.bound), permutation, self)
 
     def _near(self, x: Point, trials: Trials) -> Any:
         """Return the best permutation that x shows."""

@@ -14,10 +14,10 @@ from condal.certificates.certificate import Certificate, rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.problem import Problem
-from condal.problems.answers import Drawn
+from condal.problems.answers import Answer, AtMost, Figures, Rows
 from condal.problems.graphs import adjacency
 from condal.problems.models import (
-    Answer,
+    Rounded,
     RoundedModel,
     Trials,
     factor_of,
@@ -26,6 +26,7 @@ from condal.problems.models import (
 )
 from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
 from condal.result import Result
+from condal.runtime.numbers import number
 from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Signs(Drawn):
+class Signs(Answer):
     """Signs +1 and -1, determined up to one global sign, with a proved bound.
 
     Attributes
@@ -69,6 +70,27 @@ class Signs(Drawn):
         other = checked_signs(signs, self.signs.size)
         return float(0.5 + 0.5 * abs(np.mean(self.signs * other)))
 
+    def rows(self) -> Rows:
+        ones = int((self.signs > 0).sum())
+        return [
+            ("signs", f"{ones:,} of +1 and {self.signs.size - ones:,} of -1, or all flipped"),
+            ("agreement", f"{number(self.value)}, the sum of C_ij s_i s_j over the measurements"),
+        ]
+
+    def proved(self) -> Rows:
+        return self._at_most.rows("no signs agree with C better", "agreement")
+
+    def figures(self) -> Figures:
+        return {"agreement": self.value, "share": self._at_most.share}
+
+    @property
+    def integers(self) -> Any:
+        return self.signs
+
+    @property
+    def _at_most(self) -> AtMost:
+        return AtMost(self.value, self.bound, 2 * self.model.C.data)
+
     def __repr__(self) -> str:
         ones = int((self.signs > 0).sum())
         bound = rounded_text(self.bound, up=True)
@@ -78,7 +100,7 @@ class Signs(Drawn):
         )
 
 
-class Synchronisation(RoundedModel[Answer]):
+class Synchronisation(RoundedModel[Rounded]):
     """Maximise z*C z over signs or phases z: numbers of modulus 1, here `units`."""
 
     C: Any
@@ -184,7 +206,11 @@ class SignSynchronisation(Synchronisation[Signs]):
     def _rounded(self, x: Point, result: Result, trials: Trials) -> Signs:
         first = signs_of(leading_factor(x, 1))
         best = best_signs(self.C, factor_of(x), trials, first)[1]
-        return Signs(self.value(best), float(result.bound), best, self)
+        return self.answer_of(best, result)
+
+    def answer_of(self, signs: Any, result: Result) -> Signs:
+        """Return the answer of these signs, with the bound of a result."""
+        return Signs(self.value(signs), float(result.bound), signs, self)
 
 
 def sign_synchronisation(C: Any, *, name: str = "sign synchronisation") -> SignSynchronisation:

@@ -136,7 +136,7 @@ class StateTomography(Model):
         trace = float(np.trace(rho).real)
         if not trace > 0:
             raise ProblemError("the best matrix is 0: make trace_penalty smaller")
-        return State(rho / trace, float(result.objective))
+        return State(rho / trace, float(result.objective), self, float(result.bound))
 
     def fidelity_bounds(self, result: Result, target: Any) -> tuple[float, float]:
         r"""Return proved bounds on the fidelity of the minimiser to a pure state.

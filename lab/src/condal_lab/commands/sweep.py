@@ -11,9 +11,8 @@ import click
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import ApplicationCommand, kind_in
-from condal.cli.options import options_to_save
 from condal.cli.result_text import SOLVED, STOPPED
-from condal.cli.session import draw, interpret
+from condal.cli.session import drawn, interpret
 from condal.cli.settings import PARAMETERS, SETTINGS, check_settings, settings_of
 from condal.cli.solve import solve, solve_model
 from condal.errors import FormatError
@@ -146,18 +145,9 @@ class _Point:
             warm_start=start,
         )
         undisturbed(result)
-        result, answer, description = interpret(application, model, result, chosen, reading=reading)
-        return result, {
-            "application": application.name,
-            "file": self.file,
-            "digest": self.digest,
-            "options": options_to_save(application, model, own),
-            "settings": settings,
-            "answer": description,
-            "figures": application.figures(model, result, answer),
-            "picture": draw(application, model, result, answer),
-            "labels": application.labels_of(answer),
-        }
+        outcome = interpret(application, model, result, chosen, own, settings, reading=reading)
+        about = {"file": self.file, "digest": self.digest, **drawn(outcome).about}
+        return outcome.result, about
 
 
 def _variable(application: Application) -> list[click.Option]:

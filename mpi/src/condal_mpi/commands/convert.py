@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from condal.cli.ranks import refuse_crowd
+from condal.cli.settings import refuse_crowd
 from condal.errors import MissingExtra, ProblemError
 from condal.runtime.memory import bytes_of, size
 from condal.runtime.text import escape_terminal, table

@@ -8,16 +8,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
 import click
-import numpy as np
 
 import condal_mpi
-from condal.cli.application import Application, Chosen
-from condal.cli.session import Outputs
+from condal.cli.application import Application, Chosen, rounded
+from condal.cli.outputs import Outputs
 from condal.errors import FormatError, ProblemError
 from condal.methods import registry
 
@@ -52,24 +51,25 @@ def on_ranks(
             if application.name == "max-cut":
                 model: Any = condal_mpi.read_max_cut(file, team)
             elif application.name == "theta":
-                model = _theta_task(file, team, chosen)
+                model = _theta(file, team, chosen)
             else:
                 options = {"trace": chosen["trace"], "name": application.name}
                 model = condal_mpi.read_phase_retrieval(file, team, **options)
             # A collective call: every rank makes it.
-            memory = condal_mpi.describe_memory(_model(model), R, registry.method_of(method))
+            memory = condal_mpi.describe_memory(model, R, registry.method_of(method))
             if chosen["say"] is not None:
                 chosen["say"](memory)
         return model
 
     def solve(model: Any, method: Any, **options: Any) -> Any:
         del options["storage"]
-        condal_mpi.require_memory(_model(model), R, options.pop("max_memory"), method)
+        condal_mpi.require_memory(model, R, options.pop("max_memory"), method)
         return condal_mpi.solve(model, method, R=R, **options)
 
     def answer(model: Any, result: Any, chosen: Chosen) -> Any:
         with team.solving():
-            return application.answer(model, result, chosen)
+            found: Any = rounded if application.name == "theta" else application.answer
+            return replace(found(model, result, chosen), model=_Described(model))
 
     on_team = replace(
         application,
@@ -77,7 +77,7 @@ def on_ranks(
         solve=solve,
         resume=condal_mpi.resume,
         answer=answer,
-        picture=lambda model, result, answer: None,
+        keys=lambda model: application.keys(_Described(model)),
         resume_command=f"mpirun -n {team.size} condal resume",
     )
     return on_team, SILENT if team.rank else outputs
@@ -89,20 +89,27 @@ def silence_others(team: Any) -> None:
         sys.stdout = sys.stderr = StringIO()
 
 
-def _theta_task(file: str, team: Any, chosen: Chosen) -> Any:
-    """Return the task of `--as theta` on ranks, whose vertices are numbered from 1."""
-    from condal.cli.applications.theta import Task
+@dataclass(frozen=True, eq=False)
+class _Described:
+    """What an answer says of a model on ranks, whose vertices are numbered from 1."""
 
+    model: Any
+    of_complement = False
+
+    @property
+    def names(self) -> range:
+        return range(1, self.model.n + 1)
+
+    @property
+    def weights(self) -> Any:
+        return self.model.weights
+
+
+def _theta(file: str, team: Any, chosen: Chosen) -> Any:
     for option in ("plus", "complement"):
         if chosen[option]:
             raise ProblemError(f"--distributed does not take --{option}: x is never stored whole")
-    model = condal_mpi.read_theta(file, team)
-    return Task(model, False, np.arange(1, model.n + 1))
-
-
-def _model(model: Any) -> Any:
-    """Return the model behind a task."""
-    return getattr(model, "model", model)
+    return condal_mpi.read_theta(file, team)
 
 
 def refusing_together() -> AbstractContextManager[None]:

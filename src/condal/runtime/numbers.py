@@ -1,21 +1,23 @@
-"""Numbers in the text of the command line."""
+"""Numbers in text for people: rounded to the safe side, with thousands separators."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 DIGITS = 7
 
 
-def number(value: float, *, up: bool = False, down: bool = False) -> str:
-    """Return a number with 7 digits and thousands separators; `up` and `down` round that way."""
+def number(value: float, *, digits: int = DIGITS, up: bool = False, down: bool = False) -> str:
+    """Return a number with thousands separators and all digits of its whole part; `up` and `down`
+    round that way."""
     if not math.isfinite(value):
         return "none" if math.isnan(value) else f"{value}"
+    from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+
     exact = Decimal(value)
     common = exact == 0 or Decimal("1e-4") <= abs(exact) < Decimal("1e15")
-    digits = max(DIGITS, exact.adjusted() + 1) if common else DIGITS
+    digits = max(digits, exact.adjusted() + 1) if common else digits
     rounding = ROUND_CEILING if up else ROUND_FLOOR if down else ROUND_HALF_EVEN
     rounded = Context(prec=digits, rounding=rounding).plus(exact).normalize()
     return f"{rounded:,f}" if common else f"{rounded:e}"
@@ -31,7 +33,7 @@ def percent(part: float, whole: float) -> str:
     return f"{math.floor(1000 * part / whole) / 10:.1f}%"
 
 
-def excess(share: float, what: str) -> str:
+def excess_text(share: float, what: str) -> str:
     """Return an upper bound on the relative excess of a cost in words, rounded up."""
     if share == 0.0:
         return f"the best possible: no {what} costs less"

@@ -1,0 +1,194 @@
+"""Applications whose file holds points, matrices or intensities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from condal.cli.application import Application, Chosen
+from condal.cli.applications.graphs import trials
+from condal.errors import FormatError
+from condal.result import Result
+
+if TYPE_CHECKING:
+    from condal.problems.clusterings import KMeans
+    from condal.problems.generalised_eigenvectors import Direction, GeneralisedEigenvector
+    from condal.problems.phases import PhaseRetrieval
+    from condal.problems.qap import QuadraticAssignment
+
+
+def _k_means(file: str, chosen: Chosen) -> KMeans:
+    from condal.io.formats.table import read_points
+    from condal.problems.clusterings import k_means
+
+    return k_means(read_points(file), chosen["clusters"])
+
+
+K_MEANS = Application(
+    name="k-means",
+    title="clusters of points, and how close to optimal they are",
+    about="""\
+    Divide points into K clusters to minimise the sum of squared distances to the
+    cluster centres. The command finds a clustering and proves a lower bound on
+    the cost of every clustering.
+
+    FILE has one row per point: a table of numbers separated by commas,
+    semicolons, tabs or blanks, with optional column names in the first line,
+    optionally compressed with gzip or xz; or an array that numpy.save wrote
+    (.npy).""",
+    example="condal solve points.csv --as k-means --clusters 3 --out labels.txt",
+    noun="points",
+    build=_k_means,
+    out="the cluster of each point, from 1, one per line",
+    keys=lambda model: ("cost", "excess"),
+    options=(
+        click.Option(
+            ["--clusters", "-k"],
+            type=click.IntRange(min=1),
+            required=True,
+            metavar="K",
+            help="The number of clusters.",
+        ),
+        trials(10, "starts of the rounding"),
+    ),
+)
+
+
+def _qap(file: str, chosen: Chosen) -> QuadraticAssignment:
+    from condal.io.formats.qaplib import read_qaplib
+    from condal.problems.qap import quadratic_assignment
+
+    data = read_qaplib(file)
+    return quadratic_assignment(data.A, data.B, nonnegative=chosen["nonnegative"], name="qap")
+
+
+QAP = Application(
+    name="qap",
+    title="the cheapest assignment of facilities to places",
+    about="""\
+    Assign n facilities to n places to minimise the sum of A_ij B_pq over all
+    pairs of facilities i and j at places p and q. The command finds an
+    assignment and proves a lower bound on the cost of every assignment.
+
+    FILE is a QAPLIB .dat file: n and two n x n matrices A and B, optionally
+    compressed with gzip or xz.""",
+    example="condal solve nug12.dat --as qap --tol 1e-2 --out places.txt",
+    noun="pairs of a facility and a place",
+    build=_qap,
+    out="the place of each facility, from 1, one per line",
+    keys=lambda model: ("cost", "excess"),
+    options=(
+        click.Option(
+            ["--nonnegative"],
+            type=click.Choice(["all", "costs"]),
+            default="all",
+            help="Require x >= 0 for all entries, or for those with a cost: faster, but weaker.",
+        ),
+        trials(50, "assignments"),
+    ),
+)
+
+
+def named_arrays(
+    file: str, needed: tuple[str, ...], wanted: str, choice: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return the needed arrays of a .npz file, and exactly one of the choice."""
+    from condal.io.formats.arrays import names_of_arrays, read_arrays
+
+    names = names_of_arrays(file)
+    if not set(needed) <= set(names) or (choice and len(set(choice) & set(names)) != 1):
+        held = ", ".join(names)[:60] or "nothing"
+        raise FormatError(f"holds {held}; wanted {wanted}", path=file)
+    return read_arrays(file, (*needed, *choice))
+
+
+def _generalised_eigenvector(file: str, chosen: Chosen) -> GeneralisedEigenvector:
+    from condal.problems.generalised_eigenvectors import generalised_eigenvector
+
+    wanted = "the symmetric matrices Phi and Psi: numpy.savez(path, Phi=Phi, Psi=Psi)"
+    arrays = named_arrays(file, ("Phi", "Psi"), wanted)
+    for name, array in arrays.items():
+        if array.ndim != 2:
+            text = f"{name}.npy: {name} has shape {array.shape}; wanted a symmetric matrix"
+            raise FormatError(text, path=file)
+    return generalised_eigenvector(
+        arrays["Phi"], arrays["Psi"], chosen["alpha"], name="generalised-eigenvector"
+    )
+
+
+def _vector(model: GeneralisedEigenvector, result: Result, chosen: Chosen) -> Direction | None:
+    return None if result.status.excludes_optimum else model.vector(result)
+
+
+GENERALISED_EIGENVECTOR = Application(
+    name="generalised-eigenvector",
+    title="the best vector of a ratio of quadratic forms",
+    about="""\
+    Maximise u' Phi u over the vectors with u' Psi u = 1 and |u|^2 <= alpha, by
+    the semidefinite relaxation, which is exact. The command finds a vector and
+    proves a bound on the value of every such vector.
+
+    FILE was written by numpy.savez. It holds symmetric matrices Phi and Psi.
+    Other arrays are ignored, and nothing is unpickled.""",
+    example="condal solve pair.npz --as generalised-eigenvector --alpha 4 --out u.txt",
+    noun="numbers of the vector",
+    build=_generalised_eigenvector,
+    out="the vector, one number per line",
+    keys=lambda model: ("value",),
+    answer=_vector,
+    none=(("vector", "none: raise --alpha"),),
+    options=(
+        click.Option(
+            ["--alpha"],
+            type=click.FloatRange(min=0, min_open=True),
+            required=True,
+            metavar="A",
+            help="The bound on |u|^2; at least 1 over the largest eigenvalue of Psi.",
+        ),
+    ),
+)
+
+
+def _phase_retrieval(file: str, chosen: Chosen) -> PhaseRetrieval:
+    from condal.problems.phases import phase_retrieval
+
+    wanted = "the intensities b, and either the matrix a or the masks: numpy.savez(path, b=b, a=a)"
+    arrays = named_arrays(file, ("b",), wanted, choice=("a", "masks"))
+    a = arrays.get("a")
+    if a is not None and a.ndim != 2:
+        text = f"a.npy: a has shape {a.shape}; wanted a matrix with one row per measurement"
+        raise FormatError(text, path=file)
+    more = {"trace": chosen["trace"], "name": "phase-retrieval"}
+    return phase_retrieval(arrays["b"], a, masks=arrays.get("masks"), **more)
+
+
+PHASE_RETRIEVAL = Application(
+    name="phase-retrieval",
+    title="a signal from the intensities of its measurements",
+    about="""\
+    Recover a signal u from intensities b_i = |(a u)_i|^2, with or without noise,
+    by solving the convex problem for x = u u*. No start near the solution is
+    needed.
+
+    FILE was written by numpy.savez. It holds the intensities b and the
+    measurements: either a matrix a, real or complex, with one row per
+    measurement, or the masks of coded diffraction, of shape (L, h, w), where b
+    holds the intensities of the 2-D Fourier transforms of masks * image. Other
+    arrays are ignored, and nothing is unpickled.""",
+    example="condal solve measured.npz --as phase-retrieval --out signal.csv",
+    noun="numbers, the real and imaginary parts of the signal",
+    build=_phase_retrieval,
+    out="the signal, one number per line, as real and imaginary part",
+    keys=lambda model: ("residual",),
+    answer=lambda model, result, chosen: model.signal(result),
+    options=(
+        click.Option(
+            ["--trace"],
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="T",
+            help="An upper bound on |u|^2; default: from the intensities.",
+        ),
+    ),
+    resolved=lambda model: {} if model.scale is not None else {"trace": model.trace},
+)

@@ -108,12 +108,18 @@ def test_a_nearly_feasible_point_becomes_feasible_near_by(name, whole):
     assert np.linalg.norm(dense(repaired) - dense(near)) <= 30 * off * max(1.0, size)
 
 
+@pytest.fixture(scope="module")
+def sparse_theta():
+    """A model, and its solution."""
+    model = condal.problems.theta(random_edges(200, 400, 0))
+    return model, condal.solve(model, tol=1e-7)
+
+
 @pytest.mark.parametrize("tol", [1e-2, 1e-3])
-def test_rows_made_orthogonal_bracket_theta(tol, monkeypatch):
+def test_rows_made_orthogonal_bracket_theta(tol, sparse_theta, monkeypatch):
     """For many rows and a loose tolerance no J J' is formed."""
-    model = condal.problems.theta(random_edges(400, 800, 0))
-    exact = condal.solve(model, tol=1e-7)
-    monkeypatch.setattr("condal.driver.repair.MIN_SEQUENTIAL_ROWS", 400)
+    model, exact = sparse_theta
+    monkeypatch.setattr("condal.driver.repair.MIN_SEQUENTIAL_ROWS", 200)
     monkeypatch.setattr(FactorRepair, "_on_surface", lambda *_: pytest.fail("J J' was formed"))
     result = condal.solve(model, condal.methods.SphereSweeps(), tol=tol)
     assert result.status is Status.SOLVED

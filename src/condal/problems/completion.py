@@ -19,7 +19,7 @@ from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.completed import Completed, Effects, Fit
 from condal.problems.completion_tuning import Watch, choose_delta, robust_delta, with_best_radius
-from condal.problems.inputs import array_of, describe, is_table, require_choice, require_flag
+from condal.problems.inputs import describe, is_table, require_choice, require_flag, whole_numbers
 from condal.problems.models import Model, point_of
 from condal.result import Result
 from condal.runtime.arguments import (
@@ -195,7 +195,9 @@ def matrix_completion(
         rows, cols, values = known_entries(matrix)
         shape = np.shape(matrix)
         names = (matrix.index, matrix.columns) if is_table(matrix) else None
-    i, j = _indices(rows, "rows"), _indices(cols, "cols")
+    wanted = "whole numbers from 0, one per entry"
+    i = whole_numbers(rows, "rows", wanted, below=np.inf)
+    j = whole_numbers(cols, "cols", wanted, below=np.inf)
     v = finite_array(values, "values", ndim=1)
     if not i.size == j.size == v.size or v.size == 0:
         raise ProblemError(
@@ -271,15 +273,6 @@ def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
     if values.size == 0:
         raise ProblemError("no entry of the matrix is known: every one is nan, or none is stored")
     return rows.astype(np.intp), cols.astype(np.intp), values
-
-
-def _indices(given: Any, name: str) -> Indices:
-    indices = array_of(given, name, "whole numbers from 0, one per entry")
-    if indices.ndim != 1 or indices.dtype.kind not in "iu" or np.any(indices < 0):
-        raise ProblemError(
-            f"{name} must be whole numbers from 0, one per entry; got {describe(given)}"
-        )
-    return indices.astype(np.intp)
 
 
 def _known(z: Array) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array
+from condal.linalg.points import Array, Indices
 from condal.runtime.arguments import finite_array, refuse_masked
 from condal.runtime.text import did_you_mean
 
@@ -64,6 +64,31 @@ def require_real(given: Any, name: str) -> None:
             f"{name} is complex ({dtype}), and must be real here: pass numpy.real({name}) if the "
             "imaginary part is 0; angular_synchronisation and phase_retrieval take complex data"
         )
+
+
+def whole_numbers(
+    given: Any,
+    name: str,
+    wanted: str,
+    *,
+    shape: tuple[int | None, ...] = (None,),
+    below: Any = None,
+) -> Indices:
+    """Return whole numbers as an array of this shape, None for any length; or raise ProblemError.
+
+    With `below`, which may be inf, they must lie in 0, ..., below - 1.
+    """
+    array = array_of(given, name, wanted)
+    whole = array.dtype.kind in "iu" or array.size == 0
+    wrong = np.full(array.shape, not whole)
+    if whole and below is not None:
+        wrong = (array < 0) | (array >= below)
+    fits = len(shape) == array.ndim and all(
+        m in (None, n) for m, n in zip(shape, array.shape, strict=True)
+    )
+    if wrong.any() or not (whole and fits):
+        raise ProblemError(f"{name} must be {wanted}; got {describe(given, wrong)}")
+    return array.astype(np.intp)
 
 
 def require_flag(value: Any, name: str) -> None:

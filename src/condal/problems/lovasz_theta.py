@@ -14,7 +14,6 @@ from scipy.linalg import eigh
 
 from condal.certificates.certificate import rounded_text
 from condal.domains.spectral import Spectrahedron
-from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries
@@ -22,7 +21,7 @@ from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import Answer, Figures, Rows, preview
 from condal.problems.graphs import GraphModel, adjacency, edges, vertex_names
-from condal.problems.inputs import array_of, describe, require_flag
+from condal.problems.inputs import require_flag, whole_numbers
 from condal.problems.models import Trials, factor_of, point_of
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
@@ -253,13 +252,8 @@ class Theta(GraphModel[StableSet]):
     def is_stable(self, vertices: Any) -> bool:
         """Return whether no two of the vertices are adjacent."""
         wanted = f"whole numbers from 0 to {self.n - 1}"
-        indices = array_of(vertices, "vertices", wanted)
-        whole = indices.dtype.kind in "iu" or indices.size == 0
-        wrong = (indices < 0) | (indices >= self.n) if whole else np.ones(indices.shape, dtype=bool)
-        if indices.ndim != 1 or wrong.any():
-            raise ProblemError(f"vertices must be {wanted}; got {describe(vertices, wrong)}")
         chosen = np.zeros(self.n, dtype=bool)
-        chosen[indices.astype(np.intp)] = True
+        chosen[whole_numbers(vertices, "vertices", wanted, below=self.n)] = True
         return bool((self.W[chosen][:, chosen]).nnz == 0)
 
 

@@ -17,7 +17,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point, dense
 from condal.maps.vectors import Matrix
 from condal.problem import Problem
-from condal.problems.inputs import array_of, describe, real_array
+from condal.problems.inputs import describe, real_array, whole_numbers
 from condal.problems.models import Model, point_of
 from condal.result import Result
 from condal.runtime.arguments import refuse_masked
@@ -252,16 +252,11 @@ def _rows(unary: Any) -> list[Any]:
 
 
 def _ends(edges: Any, nodes: int) -> Indices:
-    wanted = "pairs of nodes, as whole numbers"
     if isinstance(edges, Iterable) and not hasattr(edges, "__array__"):
         edges = list(edges)  # such as the edges of a NetworkX graph
-    ends = array_of(edges, "edges", wanted)
-    if ends.size == 0:
+    if (isinstance(edges, list) and not edges) or getattr(edges, "size", 1) == 0:
         return np.zeros((0, 2), dtype=np.intp)
-    whole = ends.dtype.kind in "iu"
-    if ends.ndim != 2 or ends.shape[1] != 2 or not whole:
-        wrong = np.full(ends.shape, not whole)
-        raise ProblemError(f"edges must be {wanted}; got {describe(edges, wrong)}")
+    ends = whole_numbers(edges, "edges", "pairs of nodes, as whole numbers", shape=(None, 2))
     wrong = ((ends < 0) | (ends >= nodes)).any(axis=1) | (ends[:, 0] == ends[:, 1])
     if wrong.any():
         i = int(np.argmax(wrong))
@@ -269,25 +264,22 @@ def _ends(edges: Any, nodes: int) -> Indices:
             f"edges[{i}] must join two of the {nodes} nodes, numbered from 0; got "
             f"{ends[i].tolist()}"
         )
-    return ends.astype(np.intp)
+    return ends
 
 
 def _tables(pairwise: Any, edges: Indices, unary: Sequence[Array]) -> Sequence[Array]:
-    table_of_all = _one_table(pairwise)
-    if table_of_all is not None:
-        tables = [real_array(table_of_all, "pairwise", ndim=2).copy()] * len(edges)
-    elif isinstance(pairwise, Iterable) and not isinstance(pairwise, str):
-        tables = [real_array(t, f"pairwise[{i}]", ndim=2).copy() for i, t in enumerate(pairwise)]
+    single = _one_table(pairwise)
+    if single is not None:
+        tables = [real_array(single, "pairwise", ndim=2).copy()] * len(edges)
     else:
-        raise ProblemError(
-            f"pairwise must hold a matrix for each of the {len(edges)} edges, or be one for all; "
-            f"got {describe(pairwise)}"
-        )
-    if len(tables) != len(edges):
-        raise ProblemError(
-            f"pairwise must hold a matrix for each of the {len(edges)} edges, or be one for all; "
-            f"got {len(tables)}"
-        )
+        is_list = isinstance(pairwise, Iterable) and not isinstance(pairwise, str)
+        listed = list(pairwise) if is_list else []
+        if not is_list or len(listed) != len(edges):
+            raise ProblemError(
+                f"pairwise must hold a matrix for each of the {len(edges)} edges, or be one for "
+                f"all; got {len(listed) if is_list else describe(pairwise)}"
+            )
+        tables = [real_array(t, f"pairwise[{i}]", ndim=2).copy() for i, t in enumerate(listed)]
     for i, (table, (a, b)) in enumerate(zip(tables, edges, strict=True)):
         wanted = (unary[a].size, unary[b].size)
         if table.shape != wanted:
@@ -313,13 +305,9 @@ def _one_table(pairwise: Any) -> Any:
 def _checked_states(labels: Any, states: Indices) -> Indices:
     """Return labels unchanged, or raise ProblemError if one is not a state of its node."""
     wanted = f"{states.size} whole numbers, the state of each node"
-    states_of_nodes = array_of(labels, "labels", wanted)
-    whole = states_of_nodes.dtype.kind in "iu"
-    if states_of_nodes.shape != states.shape or not whole:
-        wrong = np.full(states_of_nodes.shape, not whole)
-        raise ProblemError(f"labels must be {wanted}; got {describe(labels, wrong)}")
-    wrong = (states_of_nodes < 0) | (states_of_nodes >= states)
+    given = whole_numbers(labels, "labels", wanted, shape=states.shape)
+    wrong = (given < 0) | (given >= states)
     if wrong.any():
         i = int(np.argmax(wrong))
-        raise ProblemError(f"node {i} has {states[i]} states, from 0; got {states_of_nodes[i]}")
-    return states_of_nodes.astype(np.intp)
+        raise ProblemError(f"node {i} has {states[i]} states, from 0; got {given[i]}")
+    return given

@@ -14,8 +14,8 @@ from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.problems.answers import Answer, Figures, Rows
-from condal.problems.inputs import describe
-from condal.runtime.arguments import finite_array, plain_array
+from condal.problems.inputs import describe, whole_numbers
+from condal.runtime.arguments import finite_array
 from condal.runtime.numbers import number
 
 if TYPE_CHECKING:
@@ -203,17 +203,16 @@ def nearest_rotations(matrices: Array) -> Array:
 
 
 def _edges(given: Any) -> Indices:
-    edges = plain_array(given, "edges", PAIRS)
-    whole = edges.ndim == 2 and edges.shape[1:] == (2,) and edges.dtype.kind in "iu"
-    if not whole or len(edges) == 0 or edges.min() < 0:
-        raise ProblemError(f"edges must be {PAIRS}; got {describe(given)}")
+    edges = whole_numbers(given, "edges", PAIRS, shape=(None, 2), below=np.inf)
+    if len(edges) == 0:
+        raise ProblemError(f"edges must be {PAIRS}; got none")
     loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
     if loops.size:
         raise ProblemError(
             f"measurement {loops[0]} is of vertex {edges[loops[0], 0]} relative to itself; leave "
             "it out"
         )
-    return edges.astype(np.int64)
+    return edges
 
 
 def _weights(given: Any, m: int, name: str) -> Array:

@@ -14,6 +14,7 @@ from scipy.linalg import eigh
 
 from condal.certificates.certificate import rounded_text
 from condal.domains.spectral import Spectrahedron
+from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries

@@ -16,10 +16,10 @@ import numpy as np
 
 from condal.linalg.forms import ConeSlice
 from condal.linalg.points import Array
-from condal.methods.interior.cone_point import ConePoint, Orthant, SecondOrder, Step
 from condal.methods.interior.newton_system import NewtonSystem
 from condal.methods.interior.psd import Psd
-from condal.methods.interior.standard import Cone, StandardForm, share_of
+from condal.methods.interior.standard import Cone, ConePoint, StandardForm, Step, share_of
+from condal.methods.interior.vector_cones import Orthant, SecondOrder
 
 MAX_REFINEMENTS = 3  # of a direction
 DIRECTION_ERROR = 1e-2  # of the residual: the accepted error of A du

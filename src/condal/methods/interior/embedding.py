@@ -21,26 +21,23 @@ quadratic optimization. Mathematical Programming 95, 2003.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array
-from condal.methods.interior.cone_point import ConePoint, Orthant, SecondOrder, Step
-from condal.methods.interior.newton_system import NewtonSystem
+from condal.methods.interior.newton_system import Direction, Newton, norm
 from condal.methods.interior.psd import Psd
-from condal.methods.interior.standard import Cone, is_small
+from condal.methods.interior.standard import Cone, ConePoint, is_small
+from condal.methods.interior.vector_cones import Orthant, SecondOrder
 from condal.runtime.time_limit import current_limit
 
-MAX_REFINEMENTS = 3  # of a direction
-DIRECTION_ERROR = 1e-2  # of the residual: the accepted error of a direction
-DIRECTION_ROUNDING = 1e-15
 MIN_FRACTION, MORE_FRACTION = 0.9, 0.09  # of the way to the boundary
 SHORTENING = 0.8  # of a step that rounding takes beyond the boundary
 MAX_SHORTENINGS = 10
@@ -169,8 +166,8 @@ class Embedded:
     def error(self) -> float:
         """The largest of the relative residuals and the gap of the pair u / tau, y / tau."""
         program, (rows, duals, free, _) = self.program, self._residuals
-        primal = _norm(rows) / (1.0 + _norm(program.b))
-        dual = max(_norm(duals), _norm(free)) / (1.0 + _norm(program.c))
+        primal = norm(rows) / (1.0 + norm(program.b))
+        dual = max(norm(duals), norm(free)) / (1.0 + norm(program.c))
         return max(primal / self.tau, dual / self.tau, self.gap)
 
     @cached_property
@@ -180,15 +177,15 @@ class Embedded:
         program = self.program
         separator = direction = inf
         if dual > 0:
-            off = _norm(self._pulled + self.z) + _norm(program.free_adjoint(self.y))
+            off = norm(self._pulled + self.z) + norm(program.free_adjoint(self.y))
             separator = off / dual
         if primal < 0:
-            direction = _norm(self._image) / -primal
+            direction = norm(self._image) / -primal
         return separator, direction
 
     def advanced(self) -> Embedded | None:
         """Return the point after a predictor and a corrector; None where rounding prevents it."""
-        newton = _Newton.of(self)
+        newton = Newton.of(self)
         if newton is None:
             return None
         predicted = newton.direction(1.0, 0.0, None)
@@ -211,7 +208,7 @@ class Embedded:
         """
         at, mu = self, CENTRING * self.mu
         for _ in range(MAX_CENTRING_STEPS):
-            newton = None if current_limit().is_over() else _Newton.of(at)
+            newton = None if current_limit().is_over() else Newton.of(at)
             if newton is None:
                 return None
             direction = newton.direction(1.0, mu, None, fixed=True)
@@ -222,13 +219,13 @@ class Embedded:
             at = moved
         return None
 
-    def _lengths(self, d: _Direction) -> tuple[float, float]:
+    def _lengths(self, d: Direction) -> tuple[float, float]:
         """The largest steps of u and of z that stay inside."""
         pairs = zip(self.pairs, d.steps, strict=True)
         lengths = [pair.longest(step) for pair, step in pairs]
         return min((u for u, _ in lengths), default=inf), min((z for _, z in lengths), default=inf)
 
-    def _longest(self, d: _Direction) -> float:
+    def _longest(self, d: Direction) -> float:
         """The largest step that stays inside."""
         least = min(self._lengths(d))
         for value, change in ((self.tau, d.tau), (self.kappa, d.kappa)):
@@ -236,7 +233,7 @@ class Embedded:
                 least = min(least, -value / change)
         return least
 
-    def _moved(self, d: _Direction, primal: float, dual: float) -> Embedded | None:
+    def _moved(self, d: Direction, primal: float, dual: float) -> Embedded | None:
         pairs = []
         for pair, step in zip(self.pairs, d.steps, strict=True):
             moved = pair.moved(step, primal, dual, None)
@@ -258,96 +255,3 @@ _KINDS: dict[str, Callable[[Cone, Array, Array], ConePoint | None]] = {
     "orthant": Orthant.first,
     "second-order": SecondOrder.first,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class _Direction:
-    """A direction from a point of the embedding."""
-
-    steps: tuple[Step, ...]
-    w: Array
-    y: Array
-    tau: float
-    kappa: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Newton:
-    r"""Directions from one point, all with the same factor.
-
-    With q = r - H rd, each direction solves M dy + F dw = rp - A q + (b + A H c) dtau and
-    F'dy = rf + d dtau; the last equation then gives dtau.
-    """
-
-    at: Embedded
-    system: NewtonSystem
-    Hc: Array
-    AHc: Array
-    H_residual: Array
-    tau_y: Array
-    tau_w: Array
-    slope: float
-
-    @classmethod
-    def of(cls, at: Embedded) -> _Newton | None:
-        """Factor the system of a point; None if it has no factor."""
-        program = at.program
-        system = NewtonSystem.of(at.pairs, program.b.size, program.free)
-        if system is None:
-            return None
-        Hc, H_residual = (_scaled(at, v) for v in (program.c, at._residuals[1]))
-        AHc = program.A @ Hc
-        y, w = system.solved_with_free(program.b + AHc, program.d)
-        slope = float((program.b - AHc) @ y + program.c @ Hc - program.d @ w)
-        slope += at.kappa / at.tau
-        return cls(at, system, Hc, AHc, H_residual, y, w, slope)
-
-    def direction(
-        self, eta: float, mu: float, past: _Direction | None, *, fixed: bool = False
-    ) -> _Direction:
-        """Return the direction that leaves 1 - eta of the residuals and aims at u z = mu.
-
-        It leaves tau and kappa as they are if they are `fixed`.
-        """
-        at, program = self.at, self.at.program
-        rows, duals, free = (eta * residual for residual in at._residuals[:3])
-        gap = eta * at._residuals[3]
-        before: Sequence[Step | None] = (None,) * len(at.pairs) if past is None else past.steps
-        aims = [pair.aim(mu, last).r for pair, last in zip(at.pairs, before, strict=True)]
-        r = np.concatenate([np.zeros(0), *aims])
-        product = mu - at.tau * at.kappa - (0.0 if past is None else past.tau * past.kappa)
-        q = r - eta * self.H_residual
-        constant = gap + float(program.c @ q) + product / at.tau
-        y, w = self.system.solved_with_free(rows - program.A @ q, free)
-        accepted = max(DIRECTION_ERROR * _norm(rows), DIRECTION_ROUNDING)
-        best, error = None, inf
-        for _ in range(1 + MAX_REFINEMENTS):
-            rise = constant - float((program.b - self.AHc) @ y) + float(program.d @ w)
-            tau = 0.0 if fixed else rise / self.slope
-            dy, dw = y + tau * self.tau_y, w + tau * self.tau_w
-            dz = duals - program.adjoint @ dy + tau * program.c
-            du = r - _scaled(at, dz)
-            missing = rows + tau * program.b - program.image(du, dw)
-            missing_free = free + tau * program.d - program.free_adjoint(dy)
-            size = max(_norm(missing), _norm(missing_free))
-            if best is not None and not size < 0.5 * error:
-                break
-            steps = tuple(Step(du[place], dz[place]) for place in program.places)
-            kappa = 0.0 if fixed else (product - at.kappa * tau) / at.tau
-            best, error = _Direction(steps, dw, dy, tau, kappa), size
-            if error <= accepted:
-                break
-            more_y, more_w = self.system.solved_with_free(missing, missing_free)
-            y, w = y + more_y, w + more_w
-        assert best is not None
-        return best
-
-
-def _scaled(at: Embedded, v: Array) -> Array:
-    """H v, cone by cone."""
-    places = zip(at.pairs, at.program.places, strict=True)
-    return np.concatenate([np.zeros(0), *(pair.scaled(v[place]) for pair, place in places)])
-
-
-def _norm(v: Array) -> float:
-    return sqrt(float(v @ v))

@@ -1,22 +1,30 @@
 """The equations of a Newton step: M dy + F dw = p and F'dy = q, with M = A H A' dense.
 
 F are the columns of free variables. M gains a multiple of F F', which changes nothing where F'dy is
-known, and makes M definite on rows that only free variables enter.
+known, and makes M definite on rows that only free variables enter. `Newton` gives the directions of
+the embedding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import inf, sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from condal.linalg.points import Array
-from condal.methods.interior.cone_point import ConePoint
+from condal.methods.interior.standard import ConePoint, Step
 
+if TYPE_CHECKING:
+    from condal.methods.interior.embedding import Embedded
+
+MAX_REFINEMENTS = 3  # of a direction
+DIRECTION_ERROR = 1e-2  # of the residual: the accepted error of a direction
+DIRECTION_ROUNDING = 1e-15
 RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)  # on the unit diagonal, until the system has a factor
 
 
@@ -90,3 +98,97 @@ def _cholesky(M: Array) -> Array | None:
         if not failed:
             return np.asarray(factor)
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A direction from a point of the embedding."""
+
+    steps: tuple[Step, ...]
+    w: Array
+    y: Array
+    tau: float
+    kappa: float
+
+
+@dataclass(frozen=True, eq=False)
+class Newton:
+    r"""Directions from one point, all with the same factor.
+
+    With q = r - H rd, each direction solves M dy + F dw = rp - A q + (b + A H c) dtau and
+    F'dy = rf + d dtau; the last equation then gives dtau.
+    """
+
+    at: Embedded
+    system: NewtonSystem
+    Hc: Array
+    AHc: Array
+    H_residual: Array
+    tau_y: Array
+    tau_w: Array
+    slope: float
+
+    @classmethod
+    def of(cls, at: Embedded) -> Newton | None:
+        """Factor the system of a point; None if it has no factor."""
+        program = at.program
+        system = NewtonSystem.of(at.pairs, program.b.size, program.free)
+        if system is None:
+            return None
+        Hc, H_residual = (_scaled(at, v) for v in (program.c, at._residuals[1]))
+        AHc = program.A @ Hc
+        y, w = system.solved_with_free(program.b + AHc, program.d)
+        slope = float((program.b - AHc) @ y + program.c @ Hc - program.d @ w)
+        slope += at.kappa / at.tau
+        return cls(at, system, Hc, AHc, H_residual, y, w, slope)
+
+    def direction(
+        self, eta: float, mu: float, past: Direction | None, *, fixed: bool = False
+    ) -> Direction:
+        """Return the direction that leaves 1 - eta of the residuals and aims at u z = mu.
+
+        It leaves tau and kappa as they are if they are `fixed`.
+        """
+        at, program = self.at, self.at.program
+        rows, duals, free = (eta * residual for residual in at._residuals[:3])
+        gap = eta * at._residuals[3]
+        before: Sequence[Step | None] = (None,) * len(at.pairs) if past is None else past.steps
+        aims = [pair.aim(mu, last).r for pair, last in zip(at.pairs, before, strict=True)]
+        r = np.concatenate([np.zeros(0), *aims])
+        product = mu - at.tau * at.kappa - (0.0 if past is None else past.tau * past.kappa)
+        q = r - eta * self.H_residual
+        constant = gap + float(program.c @ q) + product / at.tau
+        y, w = self.system.solved_with_free(rows - program.A @ q, free)
+        accepted = max(DIRECTION_ERROR * norm(rows), DIRECTION_ROUNDING)
+        best, error = None, inf
+        for _ in range(1 + MAX_REFINEMENTS):
+            rise = constant - float((program.b - self.AHc) @ y) + float(program.d @ w)
+            tau = 0.0 if fixed else rise / self.slope
+            dy, dw = y + tau * self.tau_y, w + tau * self.tau_w
+            dz = duals - program.adjoint @ dy + tau * program.c
+            du = r - _scaled(at, dz)
+            missing = rows + tau * program.b - program.image(du, dw)
+            missing_free = free + tau * program.d - program.free_adjoint(dy)
+            size = max(norm(missing), norm(missing_free))
+            if best is not None and not size < 0.5 * error:
+                break
+            steps = tuple(Step(du[place], dz[place]) for place in program.places)
+            kappa = 0.0 if fixed else (product - at.kappa * tau) / at.tau
+            best, error = Direction(steps, dw, dy, tau, kappa), size
+            if error <= accepted:
+                break
+            more_y, more_w = self.system.solved_with_free(missing, missing_free)
+            y, w = y + more_y, w + more_w
+        assert best is not None
+        return best
+
+
+def _scaled(at: Embedded, v: Array) -> Array:
+    """H v, cone by cone."""
+    places = zip(at.pairs, at.program.places, strict=True)
+    return np.concatenate([np.zeros(0), *(pair.scaled(v[place]) for pair, place in places)])
+
+
+def norm(v: Array) -> float:
+    """Return |v|."""
+    return sqrt(float(v @ v))

@@ -12,9 +12,8 @@ from scipy.linalg.blas import dtrsv
 from scipy.linalg.lapack import dpotri, dtrtri
 
 from condal.linalg.points import Array
-from condal.methods.interior.cone_point import Aim, ConePoint, Step
 from condal.methods.interior.schur_stack import StackSchur
-from condal.methods.interior.standard import Cone
+from condal.methods.interior.standard import Aim, Cone, ConePoint, Step
 
 MIN_LANCZOS_SIDE = 60  # of a matrix whose longest step is found by the Lanczos method
 MAX_LANCZOS_STEPS = 30

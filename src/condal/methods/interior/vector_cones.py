@@ -1,16 +1,7 @@
-"""Pairs of points inside a cone and its dual, and the Newton step for u z = mu from them.
-
-    du = r - H dz,    dz = -A'dy
-
-for each cone, with H positive definite: X . Z^-1 for matrices (Helmberg et al. 1996, Kojima et al.
-1997, Monteiro 1997), 1 / (z/u + v/w) for 0 <= u <= cap, w = cap - u, whose duals are z and v, and
-the square of the Nesterov-Todd scaling for second-order cones. A H A', summed over the cones, is
-the Schur complement.
-"""
+"""Points of vector cones: positive vectors, some entries with caps, and second-order cones."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -20,88 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array
-from condal.methods.interior.standard import Cone
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """du and dz, and dv for capped entries."""
-
-    u: Array
-    z: Array
-    v: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Aim:
-    """r, and for an orthant the target products of u and z and of w and v."""
-
-    r: Array
-    uz: Array | None = None
-    wv: Array | None = None
-
-
-class ConePoint(ABC):
-    """u inside a cone, z inside its dual; `cone` holds its columns of the data."""
-
-    cone: Cone
-
-    @property
-    def gap(self) -> float:
-        """<u, z>, and <w, v>."""
-        return float(self.flat @ self.dual)
-
-    @property
-    @abstractmethod
-    def degree(self) -> float:
-        """The gap at mu = 1."""
-
-    @property
-    def point(self) -> Array:
-        """u; for matrices, their Cholesky factors."""
-        return self.flat
-
-    @property
-    @abstractmethod
-    def flat(self) -> Array:
-        """u as a vector."""
-
-    @property
-    @abstractmethod
-    def dual(self) -> Array:
-        """z as a vector."""
-
-    def price(self) -> float:
-        """Return <cap, v>, the price of the caps in the dual objective."""
-        return 0.0
-
-    @abstractmethod
-    def add_to(self, M: Array) -> None:
-        """M += A H A'."""
-
-    @abstractmethod
-    def aim(self, mu: float, past: Step | None) -> Aim:
-        """Return the target u z = mu, with the second-order term of the predictor step, if any."""
-
-    @abstractmethod
-    def scaled(self, dz: Array) -> Array:
-        """Return H dz."""
-
-    def step(self, aim: Aim, dz: Array) -> Step:
-        """Return the step with du = r - H dz."""
-        return Step(aim.r - self.scaled(dz), dz)
-
-    @abstractmethod
-    def longest(self, step: Step) -> tuple[float, float]:
-        """Return the largest feasible lengths for u and for z."""
-
-    def gap_at(self, step: Step, primal: float, dual: float) -> float:
-        """Return the gap after steps of these lengths."""
-        return float((self.flat + primal * step.u) @ (self.dual + dual * step.z))
-
-    @abstractmethod
-    def moved(self, step: Step, primal: float, dual: float, cost: Array | None) -> ConePoint | None:
-        """Return the next pair, with z = cost if it is given; None unless it is inside."""
+from condal.methods.interior.standard import Aim, Cone, ConePoint, Step
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,18 +91,9 @@ class Structure:
         if self.P is None:
             return self.separators
         P, A = self.P, self.separators.A
-        starts = (
-            np.repeat(A.indptr[:-1], np.diff(P.indptr)),
-            np.repeat(P.indptr[1:], np.diff(A.indptr)),
-        )
-        index, data = np.empty(P.nnz + A.nnz, dtype=np.int64), np.empty(P.nnz + A.nnz)
-        for start, M, columns in zip(
-            starts, (P, A), (self._curved_indices, self.curved.size + A.indices), strict=True
-        ):
-            places = start + np.arange(M.nnz)
-            index[places], data[places] = columns, M.data
-        shape = A.shape[0], self.curved.size + A.shape[1]
-        return RowSpace(_canonical(sp.csr_array((data, index, P.indptr + A.indptr), shape)))
+        shape = P.shape[0], self.curved.size
+        kept = sp.csr_array((P.data, self._curved_indices, P.indptr), shape)
+        return RowSpace(_canonical(sp.hstack([kept, A], format="csr")))
 
     @cached_property
     def curved(self) -> Indices:

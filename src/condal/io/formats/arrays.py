@@ -25,7 +25,6 @@ ZIP_END = b"PK\x05\x06"  # of the last record; an archive without members begins
 ZIP_END_BYTES = 22  # of that record in an archive without a comment
 MAX_MEMBERS = 64
 CHUNK_BYTES = 1 << 20
-MAX_WORD_BYTES = 1024  # of its file, most of which is the header
 
 
 def read_array(path: PathLike, *, finite: bool = True) -> Any:
@@ -98,19 +97,6 @@ def read_arrays(
             stem: _member(archive, member, name, kinds=kinds, finite=finite)
             for stem, member in members.items()
         }
-
-
-def read_word(path: PathLike, name: str) -> str:
-    """Read the only word of an array of a .npz file, such as SciPy's name of a sparse format."""
-    file = os.fsdecode(path)
-    with archive_of(file) as (archive, _):
-        member = members_of(archive, file)[name]
-        if member.file_size > MAX_WORD_BYTES:
-            raise FormatError(f"{shown(member)} is too long for a word", path=file)
-        with archive.open(member) as stream:
-            data = stream.read(MAX_WORD_BYTES + 1)
-        word = parse(io.BytesIO(data), len(data), file, f"{shown(member)}: ", kinds="SU")
-    return str(word.astype(str).item()) if word.size == 1 else ""
 
 
 def names_of_arrays(path: PathLike) -> list[str]:

@@ -17,7 +17,6 @@ from condal.io.formats.arrays import (
     names_of_arrays,
     read_array,
     read_arrays,
-    read_word,
     stored_arrays,
 )
 from condal.io.formats.entries import max_claim
@@ -99,7 +98,8 @@ def _sparse_format(path: PathLike, text: Text) -> str:
             f"holds {', '.join(names)[:60] or 'nothing'}, which is not a sparse matrix; save one "
             f"with {_SAVE}"
         )
-    kind = read_word(path, "format")
+    word = read_arrays(path, ("format",), kinds="SU")["format"].astype(str)
+    kind = str(word.item())[:40] if word.size == 1 else ""
     if kind not in INDEX_ARRAYS:
         raise text.error(f"holds a matrix in the format {kind!a}; save it with {_SAVE}")
     return kind

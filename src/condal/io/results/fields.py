@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from condal.errors import FormatError
-from condal.io.strict_json import decoded
+from condal.io.strict_json import decoded, encoded
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,15 @@ class Fields:
         except ValueError:
             self._refuse(name, "a number")
 
+    def number_or_none(self, name: str) -> float | None:
+        """Return a number, or None for null."""
+        return None if self.absent(name) else self.number(name)
+
+    def numbers(self, name: str) -> dict[str, float]:
+        """Return an object of numbers."""
+        table = self.table(name)
+        return {each: table.number(each) for each in table.values}
+
     def whole(self, name: str) -> int:
         """Return an integer that is not negative."""
         value = self.values.get(name)
@@ -89,12 +98,32 @@ class Fields:
             self._refuse(name, "a list of pairs of texts")
         return [(first, second) for first, second in values]
 
+    def declared(self, types: Mapping[str, str]) -> dict[str, Any]:
+        """Return exactly the fields of these names, each by the method of its type."""
+        self.only(*types)
+        return {name: getattr(self, kind)(name) for name, kind in types.items()}
+
     def _refuse(self, name: str, wanted: str) -> NoReturn:
         raise FormatError(
             f"{self.within}{name} is {json.dumps(self.values.get(name))[:40]}; wanted {wanted}: "
             "save the result again",
             path=self.path,
         )
+
+
+def written(value: Any, types: Mapping[str, str]) -> dict[str, Any]:
+    """Return the attributes of these names as JSON, for `declared`."""
+    return {name: _WRITERS[kind](getattr(value, name)) for name, kind in types.items()}
+
+
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    "text": str,
+    "flag": bool,
+    "whole": int,
+    "number": encoded,
+    "number_or_none": lambda value: None if value is None else encoded(value),
+    "numbers": lambda values: {name: encoded(value) for name, value in values.items()},
+}
 
 
 def _is_pair(value: Any) -> bool:

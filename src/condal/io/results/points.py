@@ -13,11 +13,8 @@ import numpy as np
 
 from condal.errors import FormatError, ProblemError
 from condal.io.results.fields import Fields
-from condal.io.strict_json import encoded
 from condal.linalg.points import LowRank, Outer
-from condal.storage.reconstruction import Reconstruction
 
-RECONSTRUCTION = "reconstruction"
 LOW_RANK, OUTER, ARRAY, BLOCKS = "low rank", "outer", "array", "blocks"
 PARTS = {LOW_RANK: ("U", "weights"), OUTER: ("U", "weights", "V"), ARRAY: ("x",)}
 FORMULAS = {
@@ -83,32 +80,6 @@ def point_of(description: Fields, arrays: Mapping[str, Any], prefix: str = "") -
             path=description.path,
         )
     return LowRank(U, weights) if kind == LOW_RANK else Outer(U, weights, V[0])
-
-
-def accuracy_of(reconstruction: Reconstruction | None) -> dict[str, Any]:
-    """Return the field of a record that says how accurate a sketched x is; none for another x."""
-    if reconstruction is None:
-        return {}
-    trace = reconstruction.missing_trace
-    return {
-        RECONSTRUCTION: {
-            "R": int(reconstruction.R),
-            "rank": int(reconstruction.rank),
-            "missing_trace": None if trace is None else encoded(trace),
-            "image_error": encoded(reconstruction.image_error),
-        }
-    }
-
-
-def reconstruction_of(record: Fields) -> Reconstruction | None:
-    """Read the field that `accuracy_of` made; None if it is absent."""
-    if record.absent(RECONSTRUCTION):
-        return None
-    fields = record.table(RECONSTRUCTION)
-    fields.only("R", "rank", "missing_trace", "image_error")
-    trace = None if fields.absent("missing_trace") else fields.number("missing_trace")
-    error = fields.number("image_error")
-    return Reconstruction(fields.whole("R"), fields.whole("rank"), trace, error)
 
 
 def _kind(x: Any) -> str:

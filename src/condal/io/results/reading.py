@@ -17,18 +17,23 @@ from condal.io.container.manifest import SEAL, STAMP, read_json, require_seal, r
 from condal.io.formats.arrays import read_array, read_arrays
 from condal.io.formats.npy import NUMBERS
 from condal.io.results.fields import Fields
-from condal.io.results.points import RECONSTRUCTION, arrays_of, point_of, reconstruction_of
+from condal.io.results.points import arrays_of, point_of
 from condal.io.results.record import (
+    ACCURACY,
+    CERTIFICATE,
     HISTORY,
     LABELS,
     OWNER,
     PICTURE,
+    PROOF,
+    RECONSTRUCTION,
     RECORD,
     RESULT,
     SEPARATOR,
     TANGENT,
     TEXT_DTYPE,
     TIME,
+    WORK,
     Saved,
     X,
     Y,
@@ -38,6 +43,7 @@ from condal.io.safe_files import PathLike, read_whole, sha256_of, size_of
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
 from condal.result import Result, Status
+from condal.storage.reconstruction import Reconstruction
 
 MAX_HISTORY_BYTES = 1 << 30
 MAX_BLOCKS = 1 << 20  # arrays of a point
@@ -87,6 +93,7 @@ def load(folder: PathLike) -> Saved:
         raise FormatError(wrong if path.exists() else "there is no such file or folder", path=name)
     fields = _record(path / RECORD)
     _check_files(path, fields)
+    figures = fields.table("figures")
     return Saved(
         result=_result(path, fields),
         application=None if fields.absent("application") else fields.text("application"),
@@ -94,7 +101,7 @@ def load(folder: PathLike) -> Saved:
         options=fields.table("options").values,
         settings=fields.table("settings").values,
         answer=fields.pairs("answer"),
-        figures=_numbers(fields.table("figures")),
+        figures={each: figures.number_or_none(each) for each in figures.values},
         versions=_texts(fields.table("versions")),
         created=_time(fields),
         picture=_picture(path, fields),
@@ -133,72 +140,48 @@ def _check_files(folder: Path, fields: Fields) -> None:
 
 
 def _result(folder: Path, fields: Fields) -> Result:
-    work = fields.table("work")
-    seconds = ("seconds", "oracle_cpu_seconds", "cpu_seconds")
-    work.only("oracle_calls", "matvecs", *seconds, optional=("first_k",))
-    status = STATUSES[fields.choice("status", STATUSES)]
+    work = fields.table("work").declared(WORK)
     files, history = fields.table("files").values, _history(folder / HISTORY)
-    first_k = work.whole("first_k") if "first_k" in work.values else 0
+    first_k = work["first_k"]
     if first_k and (not len(history) or first_k > history.last.k):
         raise FormatError(
             f"has work.first_k = {first_k}, after the last iteration: save the result again",
             path=fields.path,
         )
+
+    def optional(name: str, cls: Any, types: dict[str, str]) -> Any:
+        return None if fields.absent(name) else cls(**fields.table(name).declared(types))
+
     return Result(
         x=_point(folder, fields),
         y=_vector(folder / Y),
-        status=status,
+        status=STATUSES[fields.choice("status", STATUSES)],
         certificate=_certificate(fields.table("certificate")),
         history=history,
-        seconds=work.number("seconds"),
-        oracle_calls=work.whole("oracle_calls"),
-        matvecs=work.whole("matvecs"),
         problem_name=fields.text("problem"),
         method=fields.text("method"),
         why=fields.text("why"),
         reason=fields.text("reason"),
-        infeasible=None if fields.absent("infeasible") else _proof(fields.table("infeasible")),
-        oracle_cpu_seconds=work.number("oracle_cpu_seconds"),
-        cpu_seconds=work.number("cpu_seconds"),
-        tol=None if fields.absent("tol") else fields.number("tol"),
+        infeasible=optional("infeasible", Proof, PROOF),
+        tol=fields.number_or_none("tol"),
         seed=None if fields.absent("seed") else fields.whole("seed"),
         separator=_vector(folder / SEPARATOR) if SEPARATOR in files else None,
-        reconstruction=reconstruction_of(fields),
+        reconstruction=optional(RECONSTRUCTION, Reconstruction, ACCURACY),
         tangent=_vector(folder / TANGENT) if TANGENT in files else None,
-        first_k=first_k,
+        **work,
     )
 
 
 def _certificate(fields: Fields) -> Certificate:
-    names = ("objective", "bound", "infeasibility", "price", "failure", "distance_to_X")
-    fields.only(*names, "inside", "bracket", "gap", "how", "dimacs")
-    dimacs = fields.table("dimacs")
-    numbers = [fields.number(name) for name in names]
-    objective, bound, infeasibility, price, failure, distance = numbers
-    gap, true = fields.number("gap"), relative_gap(objective, bound)
+    values = fields.declared(CERTIFICATE)
+    gap, true = values.pop("gap"), relative_gap(values["objective"], values["bound"])
     if not (gap == true or (np.isnan(gap) and np.isnan(true))):
         raise FormatError(
             f"certificate.gap is {gap!r}, but objective and bound make it {true!r}: it was changed "
             "after it was saved",
             path=fields.path,
         )
-    return Certificate(
-        objective=objective,
-        bound=bound,
-        infeasibility=infeasibility,
-        price=price,
-        how=fields.text("how"),
-        failure=failure,
-        distance_to_X=distance,
-        inside=fields.flag("inside"),
-        bracket=not fields.absent("bracket") and fields.flag("bracket"),
-        dimacs={name: dimacs.number(name) for name in dimacs.values},
-    )
-
-
-def _proof(fields: Fields) -> Proof:
-    fields.only("value", "how", "failure")
-    return Proof(fields.number("value"), fields.text("how"), fields.number("failure"))
+    return Certificate(**values)
 
 
 def _point(folder: Path, fields: Fields) -> Any:
@@ -256,10 +239,6 @@ def _file(fields: Fields) -> dict[str, str | None]:
             path=fields.path,
         )
     return {"file": name, "digest": digest}
-
-
-def _numbers(fields: Fields) -> dict[str, float | None]:
-    return {name: None if fields.absent(name) else fields.number(name) for name in fields.values}
 
 
 def _texts(fields: Fields) -> dict[str, str]:

@@ -21,6 +21,28 @@ TIME = "%Y-%m-%dT%H:%M:%SZ"
 RECORD, X, Y, HISTORY = "result.json", "x.npz", "y.npy", "history.csv"
 TANGENT, SEPARATOR, LABELS = "tangent.npy", "separator.npy", "labels.npy"
 PICTURE, README = "picture.npz", "README.txt"
+RECONSTRUCTION = "reconstruction"  # the field of a record that only sketched points have
+# The fields of the objects of a record and their types, as `Fields` has them.
+CERTIFICATE = {
+    **dict.fromkeys(("objective", "bound", "gap", "infeasibility", "price"), "number"),
+    "distance_to_X": "number",
+    "inside": "flag",
+    "bracket": "flag",
+    "how": "text",
+    "failure": "number",
+    "dimacs": "numbers",
+}
+PROOF = {"value": "number", "how": "text", "failure": "number"}
+ACCURACY = {
+    "R": "whole",
+    "rank": "whole",
+    "missing_trace": "number_or_none",
+    "image_error": "number",
+}
+WORK = {
+    **dict.fromkeys(("oracle_calls", "matvecs", "first_k"), "whole"),
+    **dict.fromkeys(("seconds", "oracle_cpu_seconds", "cpu_seconds"), "number"),
+}
 NAMES = (RECORD, X, Y, TANGENT, HISTORY, SEPARATOR, LABELS, PICTURE, README)
 
 

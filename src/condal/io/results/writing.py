@@ -19,18 +19,24 @@ from condal.io.container.manifest import sealed
 from condal.io.formats.arrays import MAX_MEMBERS
 from condal.io.formats.npy import MAX_HEADER_BYTES, NUMBERS
 from condal.io.formats.signatures import digest_of
-from condal.io.results.points import FORMULAS, accuracy_of, arrays_of, described
+from condal.io.results.fields import written
+from condal.io.results.points import FORMULAS, arrays_of, described
 from condal.io.results.record import (
+    ACCURACY,
+    CERTIFICATE,
     HISTORY,
     LABELS,
     PICTURE,
+    PROOF,
     README,
+    RECONSTRUCTION,
     RECORD,
     RESULT,
     SEPARATOR,
     TANGENT,
     TEXT_DTYPE,
     TIME,
+    WORK,
     X,
     Y,
     check_earlier,
@@ -130,9 +136,9 @@ def save(
         "x": described(result.x),
     }
     arrays, pictures = dict(arrays_of(result.x)), _pictures(picture or {})
-    for what, written in (("x", arrays), ("the picture", pictures)):
+    for what, named in (("x", arrays), ("the picture", pictures)):
         # A little less than is read: names and headers are bytes of the file, too.
-        total = sum(array.nbytes + MAX_HEADER_BYTES for array in written.values())
+        total = sum(array.nbytes + MAX_HEADER_BYTES for array in named.values())
         if total >= MAX_BYTES:
             raise ProblemError(
                 f"{what} has {total} bytes, more than the {MAX_BYTES} that can be read again: "
@@ -164,43 +170,18 @@ def save(
 
 def _claims(result: Result) -> dict[str, Any]:
     """Return the fields that the result claims."""
-    certificate, proof = result.certificate, result.infeasible
+    proof, accuracy = result.infeasible, result.reconstruction
     return {
         "status": result.status.name.lower(),
         "reason": result.reason,
         "tol": None if result.tol is None else float(result.tol),
         "seed": result.seed,
-        "certificate": {
-            "objective": encoded(certificate.objective),
-            "bound": encoded(certificate.bound),
-            "gap": encoded(certificate.gap),
-            "infeasibility": encoded(certificate.infeasibility),
-            "price": encoded(certificate.price),
-            "distance_to_X": encoded(certificate.distance_to_X),
-            "inside": bool(certificate.inside),
-            "bracket": bool(certificate.bracket),
-            "how": certificate.how,
-            "failure": encoded(certificate.failure),
-            "dimacs": {name: encoded(error) for name, error in certificate.dimacs.items()},
-        },
-        "infeasible": None
-        if proof is None
-        else {
-            "value": encoded(proof.value),
-            "how": proof.how,
-            "failure": encoded(proof.failure),
-        },
-        **accuracy_of(result.reconstruction),
+        "certificate": written(result.certificate, CERTIFICATE),
+        "infeasible": None if proof is None else written(proof, PROOF),
+        **({} if accuracy is None else {RECONSTRUCTION: written(accuracy, ACCURACY)}),
         "method": result.method,
         "why": result.why,
-        "work": {
-            "oracle_calls": int(result.oracle_calls),
-            "matvecs": int(result.matvecs),
-            "first_k": int(result.first_k),
-            "seconds": encoded(result.seconds),
-            "oracle_cpu_seconds": encoded(result.oracle_cpu_seconds),
-            "cpu_seconds": encoded(result.cpu_seconds),
-        },
+        "work": written(result, WORK),
     }
 
 

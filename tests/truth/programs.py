@@ -1,4 +1,4 @@
-"""Conic programs, random or with a planted solution, judged against Clarabel."""
+"""Random conic programs, judged against Clarabel; `planted` has those whose truth is known."""
 
 from __future__ import annotations
 
@@ -6,28 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from attempts import Findings
-from clarabel_form import for_clarabel
 from condal.problems.conic import Block, Program, UnboundedTraceError, conic_model
 from condal.result import Status
-from random_programs import random_program
-from truth.files import by_file
+from truth.clarabel_form import for_clarabel
 from truth.judged import ROUNDING
+from truth.random_programs import random_program
 from truth.rivals import ACCURACY, SAID, SECONDS, Said, interval, is_panic
-
-KINDS = ("psd", "orthant", "second-order")
-
-
-@dataclass(frozen=True, eq=False)
-class Planted:
-    """A program; `upper` is the objective of a point that is feasible without rounding, and
-    `known` what is sure of it: "infeasible", "unbounded", "feasible" or ""."""
-
-    program: Program
-    known: str = ""
-    upper: float = np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,86 +22,6 @@ class Heard(Said):
 
     x: Any = None
     y: Any = None
-
-
-def planted(seed: int) -> Planted:
-    """Random, or with a planted solution in integers."""
-    rng = np.random.default_rng([seed, 31])
-    kind = rng.integers(5)
-    if kind < 2:
-        return Planted(random_program(seed, wide=int(rng.choice([1, 3, 8]))))
-    blocks = tuple(
-        Block(KINDS[rng.integers(3)], int(rng.integers(1, 5))) for _ in range(rng.integers(1, 4))
-    )
-    m = int(rng.integers(1, 6))
-    A = np.array([_whole(blocks, rng) for _ in range(m)])
-    x, c = _corner(blocks, rng), _whole(blocks, rng)
-    if kind == 2:
-        b, known = A @ x, "feasible"
-    elif kind == 3:  # A'y in the cone and <b, y> < 0
-        y = np.append(rng.choice([-1.0, 1.0]), rng.integers(-2, 3, m - 1))
-        A[0] = y[0] * (_corner(blocks, rng) - y[1:] @ A[1:])
-        b = rng.integers(-3, 4, m).astype(float)
-        b[0] = y[0] * (-float(rng.choice([1.0, 1.0, 2.0**-7, 2.0**-17])) - y[1:] @ b[1:])
-        known = "infeasible"
-    else:  # the identity is a ray: all rows vanish on it
-        eye = np.concatenate([_identity(block) for block in blocks])
-        place = int(np.argmax(eye))
-        A[:, place] -= A @ eye
-        c[place] -= c @ eye + 1.0
-        b, known = A @ x, "unbounded"
-    rows = 2.0 ** rng.integers(-12, 13, m) if rng.random() < 0.3 else np.ones(m)
-    size = 2.0 ** rng.integers(-30, 31) if rng.random() < 0.2 else 1.0
-    maximise = bool(rng.random() < 0.3)
-    sense = -1.0 if maximise else 1.0
-    program = Program(
-        sense * size * c,
-        sp.csr_array(A * rows[:, None]),
-        rows * b,
-        blocks,
-        maximise=maximise,
-        offset=float(rng.choice([0.0, 0.0, 1e6])),
-    )
-    return Planted(program, known, sense * size * float(c @ x) if known == "feasible" else np.inf)
-
-
-def _kinds(program: Program) -> set[str]:
-    return {block.kind for block in program.blocks}
-
-
-def _whole(blocks, rng) -> np.ndarray:
-    parts = []
-    for block in blocks:
-        if block.kind == "psd":
-            upper = np.triu(rng.integers(-2, 3, (block.n, block.n)))
-            parts.append((upper + np.triu(upper, 1).T).ravel())
-        else:
-            parts.append(rng.integers(-2, 3, block.n))
-    return np.concatenate(parts).astype(float)
-
-
-def _corner(blocks, rng) -> np.ndarray:
-    """Return an integer point of the cones, mostly on their boundary."""
-    parts = []
-    for block in blocks:
-        if block.kind == "psd":
-            g = rng.integers(-1, 2, (block.n, int(rng.integers(0, block.n + 1))))
-            parts.append((g @ g.T).ravel())
-        elif block.kind == "orthant":
-            parts.append(rng.integers(0, 3, block.n))
-        else:
-            u = np.zeros(block.n)
-            u[0] = float(rng.integers(0, 3))
-            if block.n > 1:
-                u[rng.integers(1, block.n)] = u[0] * rng.integers(-1, 2)
-            parts.append(u)
-    return np.concatenate(parts).astype(float)
-
-
-def _identity(block: Block) -> np.ndarray:
-    if block.kind == "psd":
-        return np.eye(block.n).ravel()
-    return np.ones(block.n) if block.kind == "orthant" else np.eye(1, block.n).ravel()
 
 
 def least(block: Block, z: np.ndarray) -> float:
@@ -145,58 +51,39 @@ def clarabel_hears(program: Program) -> Heard:
 
 
 def attempt_program(seed: int, tol: float, seconds: float) -> Findings:
-    """Return the findings for one program."""
-    given, findings = planted(seed), Findings()
-    if seed % 4 == 0 and given.program.b.size and "second-order" not in _kinds(given.program):
-        sign = 1.0 if given.program.maximise else -1.0
-        given = Planted(by_file(given.program), given.known, sign * given.upper)
-    program = given.program
+    """Return the findings for one random program."""
+    rng = np.random.default_rng([seed, 31])
+    program, findings = random_program(seed, wide=int(rng.choice([1, 3, 8]))), Findings()
     kinds = ", ".join(f"{block.kind} {block.n}" for block in program.blocks)
-    findings.story = f"{given.known or 'random'}: {program.b.size} rows over {kinds}"
+    findings.story = f"{program.b.size} rows over {kinds}"
     try:
         model = conic_model(program, max_seconds=seconds, seed=seed % 3)
         result = model.solve(tol=tol, max_seconds=seconds, seed=seed % 3)
     except UnboundedTraceError:
-        findings.short.append("nothing bounds the trace")
-        findings.judged = bool(given.known)
         findings.said = "refused"
+        findings.short.append("nothing bounds the trace")
         return findings
     heard = clarabel_hears(program)
-    status, sense = result.status, -1.0 if program.maximise else 1.0
-    findings.judged = bool(given.known) or heard.status != "unknown"
-    bound = sense * result.bound
-    if given.known == "feasible":
-        findings.ask(status is not Status.INFEASIBLE, "INFEASIBLE, but a point is known")
-        findings.ask(bound <= sense * given.upper, f"bound past the feasible {given.upper!r}")
-    if given.known == "infeasible":
-        _of_infeasible(findings, model, result, tol)
-    if given.known == "unbounded":
-        findings.ask(status not in (Status.SOLVED, Status.INFEASIBLE), f"{status.name}: no bound")
-        findings.ask(not np.isfinite(result.bound), f"bound {result.bound!r} of an unbounded one")
-        if status is not Status.UNBOUNDED:
-            findings.short.append("not proved unbounded")
+    status = result.status
+    findings.said, findings.judged = status.name, heard.status != "unknown"
     if status is Status.INFEASIBLE:
         _separates(findings, model, result, clarabel_hears(replace(program, c=0 * program.c)))
     elif status is Status.UNBOUNDED:
         _falls(findings, model, heard)
-    elif heard.status == "solved" and given.known != "unbounded":
+    elif heard.status == "solved":
         _agrees(findings, model, result, heard, tol)
-    elif heard.status == "unbounded" and not given.known:
+    elif heard.status == "unbounded":
         findings.ask(status is not Status.SOLVED, "SOLVED, but the rival proves it unbounded")
         findings.short.append("not proved unbounded, the rival says")
-    elif heard.status == "infeasible" and not given.known and status is not Status.SOLVED:
-        findings.short.append("not proved infeasible, the rival says")
-    findings.said = status.name
+    elif heard.status == "infeasible":
+        if status is Status.SOLVED:  # by less than the tolerance, and it says by how much
+            told = (
+                f"SOLVED, infeasible by {result.infeasibility!r}, but the rival proves that none is"
+            )
+            findings.ask(1e-8 < result.infeasibility <= tol, told)
+        else:
+            findings.short.append("not proved infeasible, the rival says")
     return findings
-
-
-def _of_infeasible(findings: Findings, model: Any, result: Any, tol: float) -> None:
-    """SOLVED only within the tolerance."""
-    if result.status is Status.SOLVED:
-        findings.ask(result.infeasibility > 0, "SOLVED with no infeasibility, but it is infeasible")
-        findings.ask(result.infeasibility <= tol, "SOLVED beyond the tolerance")
-    elif result.status is not Status.INFEASIBLE:
-        findings.short.append("not proved infeasible")
 
 
 def _separates(findings: Findings, model: Any, result: Any, heard: Heard) -> None:
@@ -270,3 +157,10 @@ def _agrees(findings: Findings, model: Any, result: Any, heard: Heard, tol: floa
     findings.ask(
         apart <= owed + ROUNDING * size + tol * unit, f"x has {value!r}, not {objective!r}"
     )
+    y, unit = model.dual(result), max(1.0, abs(value))
+    room = 100 * tol * unit
+    attained = sense * float(program.b @ y)
+    findings.ask(abs(attained - value) <= room, f"the dual has {attained!r}, x {value!r}")
+    z = sense * (program.c.toarray().ravel() - program.A.T @ y)
+    out = min(least(block, z[program.place(j)]) for j, block in enumerate(program.blocks))
+    findings.ask(out * model.trace.traces.max() >= -room, f"y is not dual by {out!r}")

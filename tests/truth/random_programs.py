@@ -1,13 +1,10 @@
-"""Small random conic programs with all kinds of difficulties, and another solver's answers."""
+"""Small random conic programs with all kinds of difficulties."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from clarabel_form import for_clarabel
 from condal.problems.conic import Block, Program
 
 KINDS = ("psd", "orthant", "second-order")
@@ -19,13 +16,6 @@ TROUBLES = (
     "b = 0",
     "nothing more",
 )
-
-
-class Said(NamedTuple):
-    """The other solver's answer: a status and the objective value."""
-
-    status: str
-    value: float
 
 
 def random_program(seed: int, wide: int = 3) -> Program:
@@ -67,13 +57,6 @@ def random_program(seed: int, wide: int = 3) -> Program:
         blocks,
         maximise=seed % 3 == 0,
     )
-
-
-def clarabel_says(program: Program) -> Said:
-    """Solve the program with rows and objective scaled to norm 1."""
-    spoken = for_clarabel(program)
-    found = spoken.solve(accuracy=1e-9)
-    return Said(str(found.status), spoken.sense * spoken.size * float(found.obj_val))
 
 
 def _row(blocks, rng, filled, whole):

@@ -103,4 +103,4 @@ from condal.smooth import Linear as Linear
 from condal.smooth import Logistic as Logistic
 from condal.smooth import Poisson as Poisson
 from condal.smooth import Quadratic as Quadratic
-from condal.storage.reconstruction import Reconstruction as Reconstruction
+from condal.storage.sketch import Reconstruction as Reconstruction

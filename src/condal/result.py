@@ -15,7 +15,7 @@ from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
 from condal.problem import Problem
 from condal.runtime.text import escape_terminal, pairs, table
-from condal.storage.reconstruction import Reconstruction
+from condal.storage.sketch import Reconstruction
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

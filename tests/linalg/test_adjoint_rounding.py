@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import condal
 from condal.certificates.bound import adjoint_rounding
-from condal.linalg.forms import SquareRows
+from condal.linalg.gradients import SquareRows
 from condal.linalg.rounding import gamma
 from condal.maps import Across, Matrix, Quadratics
 

@@ -7,7 +7,7 @@ import pytest
 
 import condal
 from condal.cvxpy.independent import independent_rows
-from condal.linalg.forms import SquareRows
+from condal.linalg.gradients import SquareRows
 from condal.methods.interior.assembly import independent_rows_of_gram
 from laws.maps import MAPS
 from sparse_matrices import path_graph

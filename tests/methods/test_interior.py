@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import condal
 from condal.domains import Box, CutCone, CutOrthant, Simplices
 from condal.driver.scaling import normalise
-from condal.linalg.forms import sections
+from condal.linalg.cone_slices import sections
 from condal.methods import InteriorPoint
 from condal.methods.interior import method
 from condal.methods.interior.assembly import standard_form

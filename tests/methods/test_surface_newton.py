@@ -10,7 +10,7 @@ import condal
 from condal import Status
 from condal.driver.scaling import normalise
 from condal.errors import ProblemError
-from condal.linalg.forms import SquareRows
+from condal.linalg.gradients import SquareRows
 from condal.linalg.sparse import diagonal_matrix
 from condal.methods import LowRankNewton
 from condal.methods.surface import gram as gram_module

@@ -17,7 +17,7 @@ from condal.linalg.points import LowRank, dense
 from condal.problems import max_cut
 from condal.report.words import proof
 from condal.storage import Blocks, Dense, Sketch, TwoSidedSketch
-from condal.storage.reconstruction import Reconstruction, reconstruction
+from condal.storage.sketch import Reconstruction, reconstruction
 from known import random_graph
 from laws import random_lowrank
 

@@ -286,7 +286,7 @@ def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
     by_norms = gamma(A.terms + 4) * (sizes[0] * sizes[1]) + UNDERFLOW * A.terms
     if by_norms <= enough or not np.isfinite(by_norms) or not _is_small(A.adjoint(zeros_of(A))):
         return by_norms
-    from condal.linalg.forms import SquareRows
+    from condal.linalg.gradients import SquareRows
 
     rows = SquareRows.of(A)
     if rows is None:

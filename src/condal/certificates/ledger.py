@@ -31,7 +31,7 @@ from condal.linalg.points import Array, Point
 from condal.linalg.rounding import Proof, stable_norm
 from condal.problem import Problem
 from condal.runtime.meter import Deadline, is_cancelled, work_done
-from condal.storage.reconstruction import Reconstruction
+from condal.storage.sketch import Reconstruction
 
 if TYPE_CHECKING:
     from condal.certificates.infeasibility import Separation

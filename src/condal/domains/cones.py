@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from condal.domains.flat import ClosedForm
-from condal.linalg.forms import ConeSlice
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Point
 from condal.linalg.rounding import gamma, stable_norm

@@ -20,7 +20,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import require_positive, require_whole
 
 if TYPE_CHECKING:
-    from condal.linalg.forms import ConeSlice
+    from condal.linalg.cone_slices import ConeSlice
 
 MIN_PARTIAL_SIDE = 64  # from which LAPACK computes a few eigenpairs faster than all
 MAX_PARTIAL = 0.15  # fraction of the eigenpairs: to compute more takes longer than to compute all
@@ -78,7 +78,7 @@ class Spectrahedron:
 
     @property
     def sections(self) -> tuple[ConeSlice, ...]:
-        from condal.linalg.forms import ConeSlice
+        from condal.linalg.cone_slices import ConeSlice
 
         return (ConeSlice("psd", self.n, self.trace, self.at_most),)
 

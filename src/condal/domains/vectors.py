@@ -9,7 +9,7 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
-from condal.linalg.forms import ConeSlice
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Indices, Point
 from condal.nonsmooth.levels import onto_l1_ball, onto_simplex

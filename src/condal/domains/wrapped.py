@@ -25,7 +25,7 @@ from condal.runtime.arguments import copy_members, has_member
 from condal.types import Domain, DomainLike, Lifted, LinearMap, Spectral
 
 if TYPE_CHECKING:
-    from condal.linalg.forms import ConeSlice
+    from condal.linalg.cone_slices import ConeSlice
 
 MEMBERS = ("diameter", "max_norm", "bound", "distance", "check")
 SAMPLES = 16  # oracle calls that estimate max |x|
@@ -64,7 +64,7 @@ class Wrapped:
 
     @property
     def sections(self) -> tuple[ConeSlice, ...] | None:
-        from condal.linalg.forms import sections
+        from condal.linalg.cone_slices import sections
 
         return sections(self.X)
 

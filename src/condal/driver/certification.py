@@ -20,7 +20,7 @@ from condal.methods.state import State
 from condal.problem import Problem
 from condal.result import Status
 from condal.runtime.meter import Cancelled, agreed
-from condal.storage.reconstruction import reconstructed, reconstruction
+from condal.storage.sketch import reconstructed, reconstruction
 from condal.types import Storage, from_user, to_user, why_unprovable
 
 if TYPE_CHECKING:

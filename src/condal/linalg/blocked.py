@@ -84,6 +84,11 @@ def axpy(a: Array, d: Array, t: float) -> Array:
     return out
 
 
+def onto(out: Array | None, image: Array) -> Array:
+    """Return out + image on the memory of `out`; `image` itself if `out` is None."""
+    return image if out is None else np.add(out, image, out=out)
+
+
 def subtract_product(out: Array, a: Array, b: Array) -> None:
     """Subtract the product of a and b, of few columns and rows, from out."""
     for rows in block_slices(*out.shape):

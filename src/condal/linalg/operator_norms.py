@@ -1,4 +1,4 @@
-"""Norms of matrices, linear operators and symmetric operators."""
+"""Norms of matrices and linear operators."""
 
 from __future__ import annotations
 
@@ -10,55 +10,16 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.points import Array, total_rows
-from condal.linalg.rounding import gamma, stable_norm
 from condal.linalg.sparse import is_operator
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.terms import PairTerm
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
-NORM_PROBES = 16  # random vectors that estimate the norm of a matrix-free operator
 LANCZOS_STEPS = 60
 FAILURE = 1e-6  # probability that Lanczos steps miss more than they are trusted for
 MAX_EXACT_SIDES = 400, 20_000  # the shorter and the longer side of a matrix that LAPACK takes
 MIN_DENSITY_AS_DENSE = 0.05  # of a sparse matrix: from here on a dense product is faster
-
-
-def frobenius_norm(V: Symmetric) -> float:
-    """Return |V|_F, or slightly more; an estimate from products for a matrix-free V."""
-    if V.matrix_free:
-        block = np.random.default_rng(0).standard_normal((V.n, min(V.n, NORM_PROBES)))
-        return stable_norm(np.ravel(V @ block)) / float(np.sqrt(block.shape[1]))
-    if V.factorable:
-        return stable_norm(V.to_sparse().data)
-    if all(term.is_sparse or isinstance(term, PairTerm) for term in V.terms):
-        return _norm_with_pairs(V)
-    if all(term.low_rank for term in V.terms):
-        from condal.linalg.reductions import factor_columns, factor_norm
-
-        if factor_columns(V):
-            return factor_norm(V)
-    return stable_norm(np.ravel(V.to_dense()))
-
-
-def _norm_with_pairs(V: Symmetric) -> float:
-    """|S + sum of (a b' + b a')/2|_F by inner products, as n^2 entries may be too many."""
-    S = Symmetric(V.n, [term for term in V.terms if term.is_sparse]).to_sparse()
-    sized = [(stable_norm(a), stable_norm(b), a, b) for a, b in V.pairs]
-    largest = max(stable_norm(S.data), *(p * q for p, q, _, _ in sized))
-    sized = [pair for pair in sized if pair[0] * pair[1] > 0]
-    if not 0.0 < largest < np.inf or not sized:
-        return largest
-    # Unit vectors, each with a share of the largest: no square overflows or underflows.
-    shares = np.array([p * q for p, q, _, _ in sized]) / largest
-    A, B = np.stack([a / p for p, _, a, _ in sized]), np.stack([b / q for _, q, _, b in sized])
-    S = S / largest
-    products = 0.5 * ((A @ A.T) * (B @ B.T) + (A @ B.T) * (B @ A.T))
-    mixed = np.einsum("ki,ik->k", A, S @ B.T)
-    square = float(S.data @ S.data) + 2 * float(shares @ mixed) + float(shares @ products @ shares)
-    rounding = gamma(V.n + S.nnz + 16) * (1.0 + float(shares.sum())) ** 2
-    return largest * float(np.sqrt(max(square, 0.0) + rounding))
 
 
 def operator_norm(a: Any, name: str = "op") -> float:

@@ -26,7 +26,6 @@ from condal.linalg.terms import (
     PairTerm,
     SparseTerm,
     Term,
-    combined,
 )
 from condal.linalg.triangles import DenseTerm, LowerTerm
 from condal.runtime.meter import PRODUCT_FLOPS, spend
@@ -95,7 +94,7 @@ class Symmetric:
         every += [GramTerm(a, w) for a, w in grams]
         every += map(OperatorTerm, operators)
         self.n = n
-        self.terms = combined(every)
+        self.terms = _combined(every)
 
     def __repr__(self) -> str:
         return f"Symmetric({self.n}, {', '.join(type(term).__name__ for term in self.terms)})"
@@ -187,7 +186,7 @@ class Symmetric:
     def _with_terms(self, terms: Iterable[Term]) -> Symmetric:
         """Return an operator of the same class with other terms."""
         new = copy(self)
-        new.terms = combined(terms)
+        new.terms = _combined(terms)
         new.__dict__.pop("entries", None)  # of the terms before
         return new
 
@@ -285,6 +284,18 @@ class Symmetric:
     def product_roundings(self) -> int:
         """Return how many roundings a summand of V v undergoes at most, in any order."""
         return self.n + 8 + sum(term.roundings()[1] for term in self.terms)
+
+
+def _combined(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Return the terms in the order of summation, added up where two make one."""
+    out: list[Term] = []
+    for term in sorted(terms, key=lambda term: term.order):
+        total = out[-1].plus(term) if out else None
+        if total is None:
+            out.append(term)
+        else:
+            out[-1] = total
+    return tuple(out)
 
 
 def require_same_space(a: Any, b: Any) -> None:

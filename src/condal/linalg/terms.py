@@ -20,12 +20,13 @@ from condal.linalg.blocked import (
     block_slices,
     gram,
     gram_product,
+    onto,
     row_blocks,
     threaded_product,
 )
 from condal.linalg.points import Array
 from condal.linalg.rounding import gamma
-from condal.linalg.sparse import diagonal_matrix, gathered_product, gathers
+from condal.linalg.sparse import MIN_GATHERED_NUMBERS, diagonal_matrix, gathered_product, gathers
 
 
 class Term(ABC):
@@ -100,10 +101,12 @@ class SparseTerm(Term):
     matrix: Any
 
     def add_product(self, out: Array | None, v: Array) -> Array:
-        if v.ndim == 2 and gathers(self.matrix, v):
-            return onto(out, gathered_product(self.matrix, v))
-        blocks = self._blocks
-        return onto(out, self.matrix @ v if blocks is None else threaded_product(blocks, v))
+        if v.size >= MIN_GATHERED_NUMBERS and gathers(self.matrix, v):
+            image = gathered_product(self.matrix, v)
+        else:
+            blocks = self._blocks
+            image = self.matrix @ v if blocks is None else threaded_product(blocks, v)
+        return image if out is None else np.add(out, image, out=out)
 
     @cached_property
     def _blocks(self) -> list[tuple[slice, Any]] | None:
@@ -152,8 +155,10 @@ class DiagonalTerm(Term):
     d: Array
 
     def add_product(self, out: Array | None, v: Array) -> Array:
-        if v.ndim == 1 or out is None:
-            return onto(out, (self.d if v.ndim == 1 else self.d[:, None]) * v)
+        if out is None:
+            return (self.d if v.ndim == 1 else self.d[:, None]) * v
+        if v.ndim == 1:
+            return np.add(out, self.d * v, out=out)
         add_scaled_rows(out, self.d, v)
         return out
 
@@ -304,20 +309,3 @@ class OperatorTerm(Term):
 
     def explicit(self) -> Term:
         return SparseTerm(sp.csr_array(self.add_dense(None)))
-
-
-def combined(terms: Iterable[Term]) -> tuple[Term, ...]:
-    """Return the terms in the order of summation, added up where two make one."""
-    out: list[Term] = []
-    for term in sorted(terms, key=lambda term: term.order):
-        total = out[-1].plus(term) if out else None
-        if total is None:
-            out.append(term)
-        else:
-            out[-1] = total
-    return tuple(out)
-
-
-def onto(out: Array | None, image: Array) -> Array:
-    """Return out + image on the memory of `out`; `image` itself if `out` is None."""
-    return image if out is None else np.add(out, image, out=out)

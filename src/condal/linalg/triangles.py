@@ -18,10 +18,10 @@ import numpy as np
 from scipy.linalg.blas import dsymm, dsymv
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import block_slices
+from condal.linalg.blocked import block_slices, onto
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import gamma, stable_norm
-from condal.linalg.terms import Term, onto
+from condal.linalg.terms import Term
 from condal.runtime.arguments import finite_array
 
 BLOCK_ROWS = 32

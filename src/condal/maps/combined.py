@@ -15,7 +15,7 @@ from condal.linalg.points import Array, Point
 from condal.types import LinearMap
 
 if TYPE_CHECKING:
-    from condal.linalg.forms import SquareRows
+    from condal.linalg.gradients import SquareRows
 
 
 class BasicMap:
@@ -88,7 +88,7 @@ class Scaled:
 
     def split_squares(self) -> SquareRows | None:
         """Return the rows as a sparse matrix and vectors, as for `SplitMap`."""
-        from condal.linalg.forms import SquareRows
+        from condal.linalg.gradients import SquareRows
 
         inner = SquareRows.of(self.A)
         return None if inner is None else inner.scaled(self.rows)
@@ -150,7 +150,7 @@ class Stack(BasicMap):
 
     def split_squares(self) -> SquareRows | None:
         """Return the rows as a sparse matrix and vectors, as for `SplitMap`."""
-        from condal.linalg.forms import SquareRows
+        from condal.linalg.gradients import SquareRows
 
         every = [(m.size, SquareRows.of(m)) for m in self.maps]
         parts = [part for size, part in every if size or part is not None]

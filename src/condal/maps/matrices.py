@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import weighted_squares
-from condal.linalg.operator_norms import frobenius_norm
+from condal.linalg.gradients import frobenius_norm
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap, Scaled
@@ -112,11 +112,9 @@ class Diagonal(BasicMap):
         return np.full(self.n, self.norm)
 
     def as_matrix(self) -> Any:
-        side = np.arange(self._each * self.n)
-        each = Entries(side.size, side, side).as_matrix()
-        if not self.hermitian:
-            return each
-        return sp.csr_array(sp.kron(sp.eye(self.n), np.ones((1, 2)), format="csr") @ each)
+        side = self._each * self.n
+        places, ends = np.arange(side) * (side + 1), np.arange(0, side + 1, self._each)
+        return sp.csr_array((np.ones(side), places, ends), shape=(self.n, side**2))
 
     def __call__(self, x: Point) -> Array:
         if isinstance(x, LowRank):

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import weighted_squares
-from condal.linalg.forms import SquareRows
+from condal.linalg.gradients import SquareRows
 from condal.linalg.lifting import (
     complex_vectors,
     is_complex,

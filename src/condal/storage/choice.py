@@ -9,8 +9,8 @@ import numpy as np
 from condal.domains.wrapped import Wrapped
 from condal.errors import ProblemError
 from condal.linalg.points import Point
-from condal.storage.reconstruction import Spectrum, reconstructed, together
-from condal.storage.sketch import Sketch, TwoSidedSketch
+from condal.storage.sketch import Sketch, Spectrum, reconstructed, together
+from condal.storage.two_sided import TwoSidedSketch
 from condal.storage.whole import Atoms, Dense, Factor, Factored
 from condal.types import Domain, Keeps, Spectral, Storage, matrix_sides
 

@@ -1,20 +1,139 @@
-"""x stored as a sketch."""
+"""x stored as a sketch, and the accuracy of a point that is reconstructed from it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from math import hypot, inf
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
 
 from condal.linalg.blocked import block_slices
-from condal.linalg.lifting import square_point
-from condal.linalg.points import Array, LowRank, Outer, Point, dense
+from condal.linalg.points import Array, LowRank, Point, dense
+from condal.linalg.rounding import stable_norm
 from condal.runtime.arguments import require_whole
-from condal.storage.reconstruction import RANK_THRESHOLD, Spectrum
 from condal.storage.whole import FLOAT_BYTES, spectral
-from condal.types import Domain
+from condal.types import Domain, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
+
+RANK_THRESHOLD = 1e-8  # of the largest eigenvalue: smaller ones do not count
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The spectrum that a sketch of R columns recovers from x.
+
+    `rank` is the number of significant eigenvalues, `trace` is tr x, and `missing` the part of the
+    trace that was not recovered, None where it is unknown.
+    """
+
+    R: int
+    rank: int
+    trace: float
+    missing: float | None
+
+
+@runtime_checkable
+class Sketched(Protocol):
+    """A storage that may hold less than x."""
+
+    def reconstructed(self) -> tuple[Point, Spectrum | None]:
+        """Return the point, and its spectrum; None if the point is exactly x."""
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    r"""The accuracy of the x of a result that was stored as a sketch of R columns.
+
+    x is the point that the method reached, before any repair, x' its best reconstruction, and x''
+    the point after the missing trace is spread over the eigenvalues of x'.
+
+    Parameters
+    ----------
+    R : int
+        The columns of the sketch; the largest of several blocks.
+    rank : int
+        The number of eigenvalues of x' above 1e-8 of the largest; the largest of several blocks.
+    missing_trace : float or None
+        :math:`(\operatorname{tr} x - \operatorname{tr} x') / \operatorname{tr} x`. Since
+        :math:`x' \preceq x` for a psd x, this is the error :math:`|x - x'|` in the Schatten-1 norm
+        relative to tr x; spreading at most doubles it. None for rectangular x, where it is unknown.
+    image_error : float
+        :math:`|(M, A)(x - x'')| / |(M, A) x|` in the units of the normalised problem, where
+        objective and constraints have the same size.
+    """
+
+    R: int
+    rank: int
+    missing_trace: float | None
+    image_error: float
+
+    def within(self, r: int) -> float:
+        r"""Return :math:`1 + r/(R - r - 1)`, the expected factor above the best rank-r error.
+
+        The error :math:`|x - x'|` in the Schatten-1 norm is expected to be at most this factor
+        times that of the best approximation of rank r (Tropp, Yurtsever, Udell and Cevher 2017).
+
+        Parameters
+        ----------
+        r : int
+            The rank to compare with.
+
+        Returns
+        -------
+        float
+            The factor; inf for r >= R - 1.
+        """
+        return 1.0 + r / (self.R - r - 1) if 0 <= r < self.R - 1 else inf
+
+    def __str__(self) -> str:
+        missing = (
+            "" if self.missing_trace is None else f"{self.missing_trace:.2g} of the trace missing, "
+        )
+        return (
+            f"rank {self.rank} of a sketch of R = {self.R}: {missing}images within "
+            f"{self.image_error:.2g}"
+        )
+
+
+def together(parts: list[Spectrum]) -> Spectrum | None:
+    """Combine the spectra of the sketched blocks; None without any."""
+    if not parts:
+        return None
+    missing = [part.missing for part in parts]
+    known = [trace for trace in missing if trace is not None]
+    return Spectrum(
+        max(part.R for part in parts),
+        max(part.rank for part in parts),
+        sum(part.trace for part in parts),
+        sum(known) if len(known) == len(missing) else None,
+    )
+
+
+def reconstructed(x: Storage) -> tuple[Point, Spectrum | None]:
+    """Return the point of a storage, and its spectrum if the storage is a sketch."""
+    if isinstance(x, Sketched):
+        return x.reconstructed()
+    return x.point(), None
+
+
+def reconstruction(x: Storage, problem: Problem, Mx: Array, Ax: Array) -> Reconstruction | None:
+    """Return the accuracy of the point of a storage, given the images of x; None if exact."""
+    if not isinstance(x, Sketched):
+        return None
+    point, spectrum = x.reconstructed()
+    if spectrum is None:
+        return None
+    sizes = stable_norm(Mx), stable_norm(Ax)
+    errors = stable_norm(problem.f.M(point) - Mx), stable_norm(problem.A(point) - Ax)
+    missing = None if spectrum.missing is None else spectrum.missing / (spectrum.trace or 1.0)
+    return Reconstruction(
+        spectrum.R, spectrum.rank, missing, hypot(*errors) / (hypot(*sizes) or 1.0)
+    )
 
 
 class Sketch:
@@ -138,105 +257,3 @@ class Sketch:
         rank = int(np.count_nonzero(values > RANK_THRESHOLD * values.max()))
         spectrum = Spectrum(self.R, rank, self._trace, max(missing, 0.0))
         return LowRank(U, np.maximum(values + missing / self.R, 0.0)), spectrum
-
-
-class TwoSidedSketch:
-    r"""Store :math:`Y = x \Omega` and :math:`W = \Psi x` of an m x n matrix x.
-
-    It takes k m + l n numbers instead of m n, with k = 2R + 1 and l = 2k + 1. It takes points of
-    NuclearBall(m, n) and returns one that holds the reconstruction of rank at most R, which is
-    exact if x has such a rank. The sum of its singular values is at most the known bound for x.
-
-    Parameters
-    ----------
-    m, n : int
-        The shape of x.
-    R : int
-        The rank of the reconstruction.
-    seed : int
-        The seed of Omega and Psi.
-
-    References
-    ----------
-    J. A. Tropp, A. Yurtsever, M. Udell, V. Cevher. Practical sketching algorithms for low-rank
-    matrix approximation. SIAM Journal on Matrix Analysis and Applications 38, 2017.
-    """
-
-    checkpoint_fields = ("shape", "R", "_seed", "_tests", "_Y", "_W", "_trace")
-
-    def __init__(self, m: int, n: int, R: int, *, seed: int = 0) -> None:
-        require_whole(m, "m")
-        require_whole(n, "n")
-        require_whole(R, "R")
-        require_whole(seed, "seed", least=0)
-        self.shape = (int(m), int(n))
-        self.R = min(int(R), m, n)
-        k = min(2 * self.R + 1, n)
-        self._seed = [seed, m, n, self.R]
-        self._Y, self._W = np.zeros((m, k)), np.zeros((min(2 * k + 1, m), n))
-        self._trace = 0.0
-
-    @property
-    def flops(self) -> float:
-        """The floating-point operations of a reconstruction."""
-        return 8.0 * self.n * self._Y.shape[1] ** 2
-
-    def bytes(self, X: Domain) -> int:
-        """At most what it takes."""
-        return self.bytes_for(self.n, self.R)
-
-    @staticmethod
-    def bytes_for(n: int, R: int) -> int:
-        """What about 4R columns of n = rows + cols numbers take, and as much to reconstruct x."""
-        return 2 * Sketch.bytes_for(n, R)
-
-    @property
-    def n(self) -> int:
-        """The side of the points of the nuclear ball."""
-        return sum(self.shape)
-
-    @cached_property
-    def _tests(self) -> tuple[Array, Array]:
-        """Omega, n x k, and Psi, l x m: random with orthonormal columns and rows."""
-        rng = np.random.default_rng(self._seed)
-        sides = (self._W.shape[1], self._Y.shape[1]), (self._Y.shape[0], self._W.shape[0])
-        omega, psi = (np.linalg.qr(rng.standard_normal(side))[0] for side in sides)
-        return omega, psi.T
-
-    def move(self, s: Point, eta: float) -> None:
-        """Y <- (1 - eta) Y + eta s Omega, and W likewise."""
-        Y, W, trace = self._sketched(s)
-        self._Y = (1 - eta) * self._Y + eta * Y
-        self._W = (1 - eta) * self._W + eta * W
-        self._trace = (1 - eta) * self._trace + eta * trace
-
-    def load(self, x: Point) -> None:
-        """Y <- x Omega, and W <- Psi x."""
-        self._Y, self._W, self._trace = self._sketched(x)
-
-    def _sketched(self, x: Point) -> tuple[Array, Array, float]:
-        """x Omega and Psi x for the corner x of a point, and the trace of the point."""
-        (omega, psi), m = self._tests, self.shape[0]
-        if isinstance(x, LowRank):
-            left, right = x.U[:m] * x.weights, x.U[m:]
-            return left @ (right.T @ omega), (psi @ left) @ right.T, x.trace
-        full = dense(x)
-        corner = full[:m, m:]
-        return corner @ omega, psi @ corner, float(np.trace(full))
-
-    def point(self) -> Point:
-        """Return Q B, cut to rank R: Q spans the columns of Y, and B fits Psi Q B to W."""
-        return self.reconstructed()[0]
-
-    def reconstructed(self) -> tuple[Point, Spectrum]:
-        """Return this point and its spectrum."""
-        Q = np.linalg.qr(self._Y)[0]
-        B = np.linalg.lstsq(self._tests[1] @ Q, self._W, rcond=None)[0]
-        U, values, Vt = np.linalg.svd(B, full_matrices=False)
-        values = values[: self.R]
-        bound = 0.5 * self._trace  # the trace of a point is at least twice the sum for its x
-        if (total := float(values.sum())) > bound:
-            values = values * (bound / total)
-        x = Outer(Q @ U[:, : self.R], values, Vt[: self.R].T)
-        rank = int(np.count_nonzero(values > RANK_THRESHOLD * values.max(initial=0.0)))
-        return square_point(x, *self.shape), Spectrum(self.R, rank, self._trace, None)

@@ -26,7 +26,7 @@ from condal.io.results.rows import history_of, lines_of
 from condal.linalg.points import LowRank, Outer
 from condal.linalg.rounding import Proof
 from condal.result import Result, Status
-from condal.storage.reconstruction import Reconstruction
+from condal.storage.sketch import Reconstruction
 from forging import rewrite
 
 REALS = st.floats(width=64)

@@ -30,8 +30,8 @@ CLASSES = {  # by the paths of their modules; the table of methods has the other
     "condal.certificates.history": "History Row",
     "condal.result": "Status",
     "condal.storage.choice": "Blocks",
-    "condal.storage.reconstruction": "Reconstruction",
-    "condal.storage.sketch": "Sketch TwoSidedSketch",
+    "condal.storage.sketch": "Reconstruction Sketch",
+    "condal.storage.two_sided": "TwoSidedSketch",
     "condal.storage.whole": "Atoms Dense Factor Factored",
 }
 MODULES: dict[str, str] = {  # the path of the module of each name

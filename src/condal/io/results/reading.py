@@ -43,7 +43,7 @@ from condal.io.safe_files import PathLike, read_whole, sha256_of, size_of
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
 from condal.result import Result, Status
-from condal.storage.reconstruction import Reconstruction
+from condal.storage.sketch import Reconstruction
 
 MAX_HISTORY_BYTES = 1 << 30
 MAX_BLOCKS = 1 << 20  # arrays of a point

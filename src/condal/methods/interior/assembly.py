@@ -12,7 +12,7 @@ from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpstrf
 
 from condal.errors import ProblemError
-from condal.linalg.forms import ConeSlice, sections
+from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import row_norms, row_squares, stable_norm
 from condal.methods.interior.standard import Cone, StandardForm, share_of

@@ -14,7 +14,7 @@ from math import inf
 
 import numpy as np
 
-from condal.linalg.forms import ConeSlice
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array
 from condal.methods.interior.newton_system import NewtonSystem
 from condal.methods.interior.psd import Psd

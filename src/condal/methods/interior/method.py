@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.forms import sections
+from condal.linalg.cone_slices import sections
 from condal.linalg.points import Array, Point
 from condal.linalg.rounding import gamma
 from condal.methods.choice import INTERIOR_STEPS, Estimate

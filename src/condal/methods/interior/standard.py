@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.forms import ConeSlice
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array, Indices, LowRank, Point
 from condal.methods.projection.vectorise import Vectoriser
 

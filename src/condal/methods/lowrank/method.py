@@ -211,7 +211,7 @@ def _has_fast_newton_steps(problem: Problem) -> bool:
 
 def _fixes_diagonal(problem: Problem, n: int) -> bool:
     """Whether each x_ii of one matrix has an equation of its own."""
-    from condal.linalg.forms import SquareRows
+    from condal.linalg.gradients import SquareRows
 
     rows = SquareRows.of(problem.A) if problem.h.fixed is not None else None
     if rows is None or rows.matrix.shape[1] != n * n:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.forms import SquareRows
+from condal.linalg.gradients import SquareRows
 from condal.linalg.points import Array, Indices, LowRank, principal_axes, total_rows
 from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric

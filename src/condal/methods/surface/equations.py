@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.forms import SquareRows
+from condal.linalg.gradients import SquareRows
 from condal.linalg.points import Array, Indices, LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.types import Proximable, Spectral

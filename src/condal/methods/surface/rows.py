@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.blocked import add_multiple, subtract_product
-from condal.linalg.forms import SquareRows
+from condal.linalg.gradients import SquareRows
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.coupling import BLOCK_NUMBERS, Coupling

@@ -17,7 +17,7 @@ from condal.linalg.gradients import add
 from condal.methods.rules import FractionOfGap, LineSearch
 from condal.storage import Dense
 from known import DATA, PLANTED, needs_data, planted_sdp, planted_simplex, random_graph, torus
-from laws import DOMAINS
+from laws.domains import DOMAINS
 
 EVERY = {"slack": 1e-6, "failure": 1e-6, "seed": 0}
 

@@ -10,8 +10,9 @@ import pytest
 
 from condal.nonsmooth import L2, GroupL1, Hinge, Linf, MaxEigenvalue, Maximum, Quantile
 from condal.sets import Affine, PSDCone, SecondOrder, Separable
-from laws import FUNCTIONS, SETS
 from laws.exact import dual_error_bounds_the_distance, known_exactly
+from laws.functions import FUNCTIONS
+from laws.sets import SETS
 
 CASES = [case for case in [*SETS, *FUNCTIONS] if known_exactly(case)]
 

@@ -32,16 +32,9 @@ from condal.linalg.points import LowRank, dense
 from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.types import Domain, projects
-from laws import (
-    DOMAINS,
-    DomainCase,
-    Matrices,
-    combination,
-    is_below_spectrum,
-    length,
-    random_lowrank,
-    random_symmetric,
-)
+from laws.domains import DOMAINS, DomainCase
+from laws.spectra import is_below_spectrum
+from spaces import Matrices, combination, length, random_lowrank, random_symmetric
 from truth.regions import Spectral
 
 cases = pytest.mark.parametrize("case", DOMAINS, ids=[case.name for case in DOMAINS])

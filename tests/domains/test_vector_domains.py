@@ -34,8 +34,8 @@ from condal.errors import ProblemError
 from condal.linalg.gradients import dot
 from condal.linalg.symmetric import Symmetric
 from condal.storage import Dense, Factored, require_fit
-from laws import DOMAINS, Vectors
-from laws.domains import grid_edges
+from laws.domains import DOMAINS, grid_edges
+from spaces import Vectors
 
 FLAT = [case for case in DOMAINS if isinstance(case.space, Vectors)]
 ROUND = [case for case in FLAT if hasattr(case.X, "project")]

@@ -19,7 +19,8 @@ from condal.methods.lowrank.factored import FactoredLagrangian, surface_of
 from condal.methods.lowrank.surfaces import Blocks, Layout, Sphere, UnitRows
 from condal.methods.rules import LineSearch
 from condal.types import spectral_parts
-from laws import derivatives_obey_their_law, random_hermitian, random_symmetric
+from laws.factors import derivatives_obey_their_law
+from spaces import random_hermitian, random_symmetric
 
 rng = np.random.default_rng(3)
 

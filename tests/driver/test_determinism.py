@@ -23,9 +23,9 @@ from condal_lab.experiments.run import ExperimentCase, run
 from condal_lab.experiments.trial import TrialBudget
 from condal_lab.sweeps.workers import Workers
 from known import planted_sdp, torus
-from laws import public_classes
 from locations import TESTS
 from repeated import MODELS, SOLVES, STORAGES, digest, digests, in_turn
+from spaces import public_classes
 
 
 def test_every_storage_and_every_application_is_tried():

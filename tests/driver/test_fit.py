@@ -29,9 +29,8 @@ from condal import (
 from condal.driver.scaling import normalise
 from condal.errors import PieceError, ProblemError
 from condal.maps import LeftProduct, Stack
-from laws import random_hermitian, random_symmetric
 from laws.maps import MAPS
-from spaces import Hermitians, Rectangles
+from spaces import Hermitians, Rectangles, random_hermitian, random_symmetric
 
 rng = np.random.default_rng(11)
 C = rng.standard_normal((3, 4))

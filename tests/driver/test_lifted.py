@@ -17,7 +17,7 @@ from condal.methods import CGAL, LowRankCGAL, PrimalDual, Splitting, corrective
 from condal.methods.rules import LineSearch
 from condal.storage import Sketch, TwoSidedSketch
 from condal_lab.methods import SketchyCGM
-from laws import random_hermitian
+from spaces import random_hermitian
 
 M, N = 6, 8  # of rectangular matrices
 METHODS = {

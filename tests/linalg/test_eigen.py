@@ -13,14 +13,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.linalg.eigen import Arpack, Automatic, Dense, Lanczos
 from condal.linalg.symmetric import Symmetric
-from laws import (
-    ENGINES,
-    SPECTRA,
-    Counted,
-    random_symmetric,
-    spectrum,
-    torus,
-)
+from laws.spectra import ENGINES, SPECTRA, Counted, spectrum, torus
+from spaces import random_symmetric
 
 KINDS = ["random", *SPECTRA]
 engines = pytest.mark.parametrize("engine", ENGINES, ids=repr)

@@ -28,7 +28,7 @@ from condal.linalg.symbolic import column_counts, elimination, envelope, minimum
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import work_done
 from condal_lab.experiments.stand_ins import planar_union
-from laws import random_graph, torus
+from laws.spectra import random_graph, torus
 
 N = 3000
 GRAPHS = {

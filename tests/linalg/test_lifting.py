@@ -24,7 +24,7 @@ from condal.linalg.lifting import (
 )
 from condal.linalg.points import LowRank, Outer, dense
 from condal.types import from_user, to_user
-from laws import random_hermitian
+from spaces import random_hermitian
 
 rng = np.random.default_rng(5)
 

@@ -16,7 +16,8 @@ from condal.linalg.lifting import symmetric
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.triangles import BLOCK_ROWS, block_rows
-from laws import Matrices, exactly, random_lowrank, random_symmetric
+from laws.spectra import exactly
+from spaces import Matrices, random_lowrank, random_symmetric
 from sparse_matrices import identity
 
 N = 6

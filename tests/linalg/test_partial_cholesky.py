@@ -16,7 +16,7 @@ from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal_lab.experiments.stand_ins import planar_union
-from laws import random_graph, torus
+from laws.spectra import random_graph, torus
 from sparse_matrices import random_sparse
 
 ROUNDS = pytest.mark.parametrize("flops", [0.0, 1.0, 20.0, inf])  # all rows in rounds, ... none

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank, dense, with_diagonal
 from condal.runtime.arguments import finite_array, require_positive, require_whole
-from laws import random_lowrank
+from spaces import random_lowrank
 
 FINITE = st.floats(-1e6, 1e6)
 

@@ -25,17 +25,8 @@ from condal.linalg.partial_cholesky import partial_cholesky
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import Deadline
-from laws import (
-    ENGINES,
-    SPECTRA,
-    Counted,
-    Matrices,
-    is_below_spectrum,
-    random_graph,
-    random_symmetric,
-    spectrum,
-    torus,
-)
+from laws.spectra import ENGINES, SPECTRA, Counted, is_below_spectrum, random_graph, spectrum, torus
+from spaces import Matrices, random_symmetric
 
 KINDS = ["random", *SPECTRA]
 SCALES = [1.0, 1e-12, 1e12]

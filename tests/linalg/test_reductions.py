@@ -25,7 +25,7 @@ from condal.linalg.reductions import (
 from condal.linalg.symmetric import Symmetric
 from condal_lab.bench.generated import theta
 from condal_lab.experiments.stand_ins import dependency_graph
-from laws import torus
+from laws.spectra import torus
 from sparse_matrices import random_sparse
 
 N = 400

@@ -27,7 +27,7 @@ from condal.smooth import (
     Poisson,
     Quadratic,
 )
-from laws import SMOOTH
+from laws.smooth import SMOOTH
 
 DIGITS = 60
 EVERY = {"slack": 1e-9, "failure": 1e-6, "seed": 0}

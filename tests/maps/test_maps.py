@@ -33,9 +33,9 @@ from condal.maps import (
     check_adjoint,
     quadratics,
 )
-from laws import (
-    MAPS,
-    Counted,
+from laws.maps import MAPS
+from laws.spectra import Counted
+from spaces import (
     Matrices,
     Tuples,
     Vectors,

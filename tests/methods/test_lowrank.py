@@ -20,7 +20,7 @@ from condal.methods.lowrank.factored import (
 )
 from condal.methods.lowrank.surfaces import Sphere, UnitRows
 from known import DATA, PLANTED, needs_data, random_graph, torus
-from laws import derivatives_obey_their_law
+from laws.factors import derivatives_obey_their_law
 
 rng = np.random.default_rng(7)
 SURFACES = {

@@ -22,7 +22,8 @@ from condal.methods.projection.vectorise import Vectoriser
 from condal.storage import Factor
 from condal.types import projects
 from known import PLANTED
-from laws import DOMAINS, combination
+from laws.domains import DOMAINS
+from spaces import combination
 
 rng = np.random.default_rng(9)
 

@@ -27,7 +27,8 @@ from condal.nonsmooth import (
 )
 from condal.nonsmooth.levels import level, onto_simplex
 from condal.sets import Equal, Separable
-from laws import FUNCTIONS, LAWS, pieces_obey_their_law
+from laws.functions import FUNCTIONS
+from laws.proximable import LAWS, pieces_obey_their_law
 
 
 @pytest.mark.parametrize("law", LAWS, ids=[law.__name__ for law in LAWS])

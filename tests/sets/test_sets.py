@@ -21,7 +21,8 @@ from condal.sets import (
     SecondOrder,
     Separable,
 )
-from laws import INF, LAWS, SETS, long_set, pieces_obey_their_law
+from laws.proximable import INF, LAWS, pieces_obey_their_law
+from laws.sets import SETS, long_set
 
 
 @pytest.mark.parametrize("law", LAWS, ids=[law.__name__ for law in LAWS])

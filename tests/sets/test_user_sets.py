@@ -8,7 +8,8 @@ import pytest
 import condal
 from condal.errors import ProblemError
 from condal.sets.defaults import ProximableDefaults, complete_proximable
-from laws import FUNCTIONS, SETS
+from laws.functions import FUNCTIONS
+from laws.sets import SETS
 
 NORMAL = np.array([0.6, 0.8, 0.0])
 

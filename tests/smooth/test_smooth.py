@@ -21,7 +21,8 @@ from condal.smooth import (
     Poisson,
     Quadratic,
 )
-from laws import SMOOTH, combination, coordinates, length, random_symmetric
+from laws.smooth import SMOOTH
+from spaces import combination, coordinates, length, random_symmetric
 
 cases = pytest.mark.parametrize("case", SMOOTH, ids=[case.name for case in SMOOTH])
 

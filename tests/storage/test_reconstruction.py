@@ -19,7 +19,7 @@ from condal.report.words import proof
 from condal.storage import Blocks, Dense, Sketch, TwoSidedSketch
 from condal.storage.sketch import Reconstruction, reconstruction
 from known import random_graph
-from laws import random_lowrank
+from spaces import random_lowrank
 
 
 def moved(storage, n, count, rng):

@@ -22,7 +22,8 @@ from condal.storage import (
     automatic,
     require_fit,
 )
-from laws import STORAGES, Matrices, random_lowrank, random_symmetric
+from laws.spectra import STORAGES
+from spaces import Matrices, random_lowrank, random_symmetric
 
 kinds = pytest.mark.parametrize("kind", STORAGES)
 

@@ -36,6 +36,8 @@ class Linear:
         A vector, a symmetric matrix, or one of these for each block of a product.
     """
 
+    L = 0.0
+
     C: Any
 
     @cached_property
@@ -44,10 +46,6 @@ class Linear:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "C", checked_cost(self.C))
-
-    @property
-    def L(self) -> float:
-        return 0.0
 
     def value(self, u: Array) -> float:
         return float(u[0])

@@ -88,7 +88,8 @@ def test_a_product_is_the_same_for_any_number_of_threads(columns, monkeypatch):
 
 def test_a_product_by_copied_rows_is_the_same(monkeypatch):
     v, S = np.random.default_rng(0).standard_normal((N, 20)), graph()
-    monkeypatch.setattr(sparse, "MIN_GATHERED_NUMBERS", 1)
+    for module in (sparse, terms):
+        monkeypatch.setattr(module, "MIN_GATHERED_NUMBERS", 1)
     monkeypatch.setattr(terms, "row_blocks", lambda _: pytest.fail("no rows were copied"))
     for count in COUNTS:
         monkeypatch.setenv("CONDAL_NUM_THREADS", count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class Scaled:
     A: LinearMap
     rows: Array
 
-    @property
+    @cached_property
     def size(self) -> int:
         return self.A.size
 

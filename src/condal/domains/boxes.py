@@ -13,6 +13,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Point
 from condal.linalg.rounding import stable_norm
 from condal.runtime.arguments import finite_array, require_positive, require_whole
+from condal.sets.boxes import require_ordered
 
 
 class Box(ClosedForm):
@@ -39,12 +40,7 @@ class Box(ClosedForm):
                 f"low has length {self.low.size}, high has {self.high.size}: a box has a number "
                 "of each for every entry of x"
             )
-        if np.any(self.low > self.high):
-            i = int(np.argmax(self.low > self.high))
-            raise ProblemError(
-                f"the box is empty: low[{i}] = {self.low[i]:g} is above "
-                f"high[{i}] = {self.high[i]:g}"
-            )
+        require_ordered(self.low, self.high, "box")
         self.n = int(self.low.size)
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from condal.linalg.points import Array, Point
 from condal.linalg.rounding import Proof, gamma, stable_norm
 from condal.linalg.sparse import require_sound
 from condal.runtime.arguments import finite_array, refuse_complex
+from condal.sets.boxes import require_ordered
 
 HIGHS_TOLERANCE = 1e-10  # the smallest that HiGHS accepts
 TOLERANCES = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
@@ -114,12 +115,7 @@ class Polytope(Flat):
         self.G, self.h = (below.a, below.b) if below else (nothing, np.zeros(0))
         self.E, self.e = (equal.a, equal.b) if equal else (nothing, np.zeros(0))
         self.low, self.high = (np.broadcast_to(side, (self.n,)).copy() for side in (least, most))
-        if np.any(self.low > self.high):
-            i = int(np.argmax(self.low > self.high))
-            raise ProblemError(
-                f"the Polytope is empty: low[{i}] = {self.low[i]:g} is above "
-                f"high[{i}] = {self.high[i]:g}"
-            )
+        require_ordered(self.low, self.high, "Polytope")
         self._member: Array = self._inside()
         self._least, self._most = self.low, self.high
         self._least, self._most = self._proved_box()

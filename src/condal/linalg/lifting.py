@@ -213,11 +213,11 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
     if is_complex(C):
         return _hermitian(C if hasattr(C, "dtype") else np.asarray(C), name)
     if is_operator(C):
-        _require_square(C.shape, name)
+        require_square(C.shape, name)
         _require_equal(*_asymmetry(C, name), name)
         return Symmetric(int(C.shape[0]), operators=(C,))
     if sp.issparse(C):
-        _require_square(C.shape, name)
+        require_square(C.shape, name)
         require_sound(C, name)
         finite_array(C.tocoo(copy=False).data, f"{name} (its stored entries)")
         S = summed_rows(C)
@@ -227,7 +227,7 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
             S = sp.csr_array(0.5 * (S + S.T))
         return Symmetric(S.shape[0], sparse=(S,))
     dense = finite_array(C, name, ndim=2)
-    _require_square(dense.shape, name)
+    require_square(dense.shape, name)
     if dense.size:
         _require_equal(float(np.abs(dense - dense.T).max()), float(np.abs(dense).max()), name)
     return Symmetric(dense.shape[0], dense=0.5 * (dense + dense.T))
@@ -243,7 +243,7 @@ def _max_difference(S: Any, T: Any) -> float:
 
 
 def _hermitian(C: Any, name: str) -> Symmetric:
-    _require_square(C.shape, name)
+    require_square(C.shape, name)
     if is_operator(C):
         real = real_matrix(C)
         _require_equal(*_asymmetry(real, name), name, hermitian=True)
@@ -270,7 +270,8 @@ def _asymmetry(C: LinearOperator, name: str) -> tuple[float, float]:
     return abs(left - right), 1e4 * (abs(left) + abs(right))
 
 
-def _require_square(shape: tuple[int, ...], name: str) -> None:
+def require_square(shape: tuple[int, ...], name: str) -> None:
+    """Raise ProblemError unless this is the shape of a square matrix with entries."""
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise ProblemError(f"{name} must be a square matrix, at least 1 x 1; got shape {shape}")
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.lifting import is_complex, symmetric
+from condal.linalg.lifting import is_complex, require_square, symmetric
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Indices, Point
 from condal.linalg.rounding import row_norms
@@ -249,10 +249,7 @@ def _coordinates(a: Any, i: int) -> _Coordinates:
     """Return the entries of matrix i; the symmetry of a sparse one is checked later, with all."""
     name = f"matrix {i} of Inner"
     if sp.issparse(a):
-        if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] == 0:
-            raise ProblemError(
-                f"{name} must be a square matrix, at least 1 x 1; got shape {a.shape}"
-            )
+        require_square(a.shape, name)
         require_sound(a, name)
         if is_complex(a):
             return _coo(symmetric(a, name).to_sparse())

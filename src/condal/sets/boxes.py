@@ -83,12 +83,7 @@ class Box(Projected):
         self.high: Array = finite_array(high, "high", ndim=1, test=_above_infinity).copy()
         if self.low.shape != self.high.shape:
             raise ProblemError(f"low has length {self.low.size}, high has {self.high.size}")
-        if np.any(self.low > self.high):
-            i = int(np.argmax(self.low > self.high))
-            raise ProblemError(
-                f"the box is empty: low[{i}] = {self.low[i]:g} is above "
-                f"high[{i}] = {self.high[i]:g}"
-            )
+        require_ordered(self.low, self.high, "box")
 
     @property  # as of Equal
     def size(self) -> int:  # type: ignore[override]  # read from low
@@ -200,3 +195,12 @@ class NonPositive(_Orthant):
 def _zeros(size: int) -> Any:
     # The maximum of two arrays is three times as fast as that of an array and a number.
     return _ZEROS[:size] if size <= BLOCK_LENGTH else 0.0
+
+
+def require_ordered(low: Array, high: Array, what: str) -> None:
+    """Raise ProblemError if a lower bound is above its upper bound."""
+    if np.any(low > high):
+        i = int(np.argmax(low > high))
+        raise ProblemError(
+            f"the {what} is empty: low[{i}] = {low[i]:g} is above high[{i}] = {high[i]:g}"
+        )

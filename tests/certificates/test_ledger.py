@@ -54,7 +54,7 @@ def test_the_best_bound_goes_with_the_best_point(sense, order):
     pairs = [([1.0, 0, 0], 1.0), ([0.5, 0.5, 0], 0.6)][::order]
     for x, y in pairs:
         x, y = np.array(x), np.array([y])
-        ledger.keep(ledger.certify(x, EvaluatedPoint.of(problem, x), y, 1e-6))
+        ledger.keep(ledger.certify(EvaluatedPoint.of(problem, x), y, 1e-6))
     kept = ledger.certified
     np.testing.assert_array_equal(kept.x, [0.5, 0.5, 0])
     np.testing.assert_array_equal(kept.y, [1.0])
@@ -76,7 +76,7 @@ def test_a_pair_keeps_the_tangent_of_its_bound():
     for _ in range(20):
         x, y = rng.dirichlet(np.ones(3)), rng.standard_normal(1)
         x[0], x[1:] = 0.5, 0.5 * x[1:] / x[1:].sum()
-        ledger.keep(ledger.certify(x, EvaluatedPoint.of(problem, x), y, 1e-6))
+        ledger.keep(ledger.certify(EvaluatedPoint.of(problem, x), y, 1e-6))
         kept = ledger.certified
         seen = EvaluatedPoint.of(problem, kept.x)
         assert kept.certificate == ledger.proved_again(kept).certificate
@@ -111,7 +111,7 @@ def test_no_proof_takes_the_share_of_another(asked):
     x = condal.LowRank(np.ones((40, 1)), np.ones(1))
     seen = EvaluatedPoint.of(problem, x)
     for _ in range(20):
-        point = ledger.certify(x, seen, np.full(40, 5.0), 1.0)
+        point = ledger.certify(seen, np.full(40, 5.0), 1.0)
         assert point.certificate.failure == DEFAULT_FAILURE  # chosen among all of them
     failures, seeds = zip(*asked, strict=True)
     assert sum(failures) < DEFAULT_FAILURE
@@ -123,7 +123,7 @@ def test_a_proof_of_a_run_that_is_proved_again_takes_no_new_share(asked):
     problem = condal.problems.max_cut(random_graph(40, density=0.2)).problem
     ledger = ProofLedger(problem, 1e-3, 0)
     x = condal.LowRank(np.ones((40, 1)), np.ones(1))
-    point = ledger.certify(x, EvaluatedPoint.of(problem, x), np.full(40, 5.0), 1.0)
+    point = ledger.certify(EvaluatedPoint.of(problem, x), np.full(40, 5.0), 1.0)
     again = ledger.proved_again(point)
     assert again.certificate == point.certificate
     assert asked[0] == asked[1]

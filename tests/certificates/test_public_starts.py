@@ -142,9 +142,9 @@ def test_a_bound_that_a_later_point_refutes_is_not_kept(refuted):
         seen = EvaluatedPoint.of(refuted, x)
         if loud:
             with pytest.warns(RuntimeWarning, match="a proof of a bound is wrong"):
-                ledger.keep(ledger.certify(x, seen, np.zeros(0), 1e-3))
+                ledger.keep(ledger.certify(seen, np.zeros(0), 1e-3))
         else:
-            ledger.keep(ledger.certify(x, seen, np.zeros(0), 1e-3))
+            ledger.keep(ledger.certify(seen, np.zeros(0), 1e-3))
     assert ledger.certified is not None
     assert ledger.certified.certificate.objective == -1.0
     assert ledger.certified.certificate.bound == -np.inf
@@ -155,8 +155,8 @@ def test_a_solve_that_a_point_refutes_at_its_end_is_not_solved(refuted, monkeypa
     ledger = ProofLedger(refuted, 1e-3, 0)
     better, worse = (condal.LowRank(np.eye(2), np.array(d)) for d in ([1.0, 0.0], [0.9, 0.1]))
     with pytest.warns(RuntimeWarning, match="a proof of a bound is wrong"):
-        ledger.keep(ledger.certify(better, EvaluatedPoint.of(refuted, better), np.zeros(0), 1e-3))
-    proposal = ledger.certify(worse, EvaluatedPoint.of(refuted, worse), np.zeros(0), 1e-3)
+        ledger.keep(ledger.certify(EvaluatedPoint.of(refuted, better), np.zeros(0), 1e-3))
+    proposal = ledger.certify(EvaluatedPoint.of(refuted, worse), np.zeros(0), 1e-3)
     assert ledger.solves(proposal.certificate)
     with pytest.warns(RuntimeWarning, match="a proof of a bound is wrong"):
         assert not ledger.certify_proposal(worse, np.zeros(0))

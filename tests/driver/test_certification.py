@@ -181,7 +181,7 @@ def stopped():
 
 def certify(certifier):
     seen = EvaluatedPoint.of(certifier.problem, certifier.point)
-    return certifier._certify(certifier.point, seen, certifier.w, 1e-3, tangent=None)
+    return certifier._certify(seen, certifier.w, 1e-3)
 
 
 @pytest.mark.parametrize("deadline", [lambda: Deadline(until=0.0), stopped])

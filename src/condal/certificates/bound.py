@@ -125,10 +125,10 @@ def certify(
         )
     if tangent is not None:
         tangent = require_tangent(problem, tangent)
-    seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
+    seen = EvaluatedPoint.of(problem, from_user(problem.X, x), tangent)
     slack = allowed_gap(problem, seen.objective, DEFAULT_SLACK) if slack is None else slack
     certificate, _ = certificate_and_proof(
-        problem, seen, y, tangent=tangent, slack=slack, failure=failure, seed=seed
+        problem, seen, y, slack=slack, failure=failure, seed=seed
     )
     if isinstance(model, JudgesItself):
         proved: Certificate = model.certified_pair(x, y, certificate)
@@ -177,16 +177,11 @@ def _require_safe(number: float, what: str, advice: str) -> None:
 
 
 def certificate_and_proof(
-    problem: Problem,
-    seen: EvaluatedPoint,
-    y: Array,
-    *,
-    tangent: Array | None = None,
-    **options: Any,
+    problem: Problem, seen: EvaluatedPoint, y: Array, **options: Any
 ) -> tuple[Certificate, Proof]:
-    """Return a certificate of a point whose images are known, and the proof of the minimum over X
-    behind it; the options are those of `lower_bound`."""
-    lower, proof = lower_bound(problem, seen.Mx if tangent is None else tangent, y, **options)
+    """Return a certificate of a point, and the proof of the minimum over X behind it; the options
+    are those of `lower_bound`."""
+    lower, proof = lower_bound(problem, seen.u, y, **options)
     return certificate_by(problem, seen, y, lower, proof), proof
 
 

@@ -149,9 +149,7 @@ class CheckedAnswer:
     @property
     def gap(self) -> float:
         r""":math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`."""
-        if not isfinite(self.bound):
-            return inf
-        return abs(self.bound - self.objective) / max(1.0, abs(self.objective))
+        return relative_gap(self.objective, self.bound) if isfinite(self.bound) else inf
 
     def excess(self, tol: float) -> str:
         """Return what is not within tol: the gap, the infeasibility or its price; "" if all are.

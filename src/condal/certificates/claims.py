@@ -182,7 +182,6 @@ class Trial:
         for i, (step, least, enough) in enumerate(steps):
             proved, _ = certificate_and_proof(
                 *(self.problem, self.seen, self.result.y),
-                tangent=self.result.tangent,
                 slack=max(least * unit, step * missed),
                 failure=_share(self.claimed.failure),
                 seed=seed + i,

@@ -29,26 +29,38 @@ EXACT_DISTANCE = 1e-10  # of max |x| over X: a distance from X that is rounding
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedPoint:
-    """The images of a point, and its objective, infeasibility and distance from X."""
+    """A point with its images, and its objective, infeasibility and distance from X.
 
+    `tangent` is where a bound takes the tangent of f, unless that is Mx.
+    """
+
+    x: Point
     Mx: Array
     Ax: Array
     objective: float
     infeasibility: float
     distance_to_X: float
+    tangent: Array | None = None
 
     @classmethod
-    def of(cls, problem: Problem, x: Point) -> EvaluatedPoint:
+    def of(cls, problem: Problem, x: Point, tangent: Array | None = None) -> EvaluatedPoint:
         """Evaluate x, which must be a point of the space of X; each image is computed once."""
         require_point(problem.X, x)
         Mx, Ax = problem.f.M(x), problem.A(x)
         return cls(
+            x,
             Mx,
             Ax,
             problem.sense * (problem.f.value(Mx) + problem.h.value(Ax)) + 0.0,  # 0 for -0
             problem.h.distance(Ax) / problem.infeasibility_unit,
             problem.X.distance(x),
+            tangent,
         )
+
+    @property
+    def u(self) -> Array:
+        """Where a bound takes the tangent of f."""
+        return self.Mx if self.tangent is None else self.tangent
 
 
 def is_member(X: Domain, distance: float, tol: float = inf) -> bool:

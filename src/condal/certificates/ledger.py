@@ -166,7 +166,7 @@ class ProofLedger:
         assert other.x is not None
         problem, known, proved = self.problem, point.certificate, other.certificate
         measures = known.objective, known.infeasibility, known.distance_to_X
-        seen = EvaluatedPoint(problem.f.M(point.x), problem.A(point.x), *measures)
+        seen = EvaluatedPoint(point.x, problem.f.M(point.x), problem.A(point.x), *measures)
         proof = Proof(other.minimum, proved.how, proved.failure)
         return replace(
             other,
@@ -177,32 +177,26 @@ class ProofLedger:
         )
 
     def certify(
-        self,
-        x: Point,
-        seen: EvaluatedPoint,
-        y: Array,
-        gap: float,
-        *,
-        enough: float = inf,
-        tangent: Array | None = None,
+        self, seen: EvaluatedPoint, y: Array, gap: float, *, enough: float = inf
     ) -> CertifiedPoint:
-        """Certify x by a proof that loses little against an absolute gap of this size."""
+        """Certify a point by a proof that loses little against an absolute gap of this size."""
         began, before = time.perf_counter(), work_done()
         self.last = gap, enough, self._next_number()
         with self.deadline.on():
-            certificate, proof = self._certificate(seen, y, self.last, tangent)
+            certificate, proof = self._certificate(seen, y, self.last)
             self.in_time = not is_cancelled()
         self.refuting = proof.refuting
         self.seconds = time.perf_counter() - began
         if not self.solves(certificate):
             self.failed_work += work_done() - before
-        return CertifiedPoint(x, y, certificate, self.last, tangent=tangent, minimum=proof.value)
+        pair = CertifiedPoint(seen.x, y, certificate, self.last, tangent=seen.tangent)
+        return replace(pair, minimum=proof.value)
 
     def certify_proposal(self, x: Point, y: Array) -> bool:
         """Keep a proposed pair if it is the best so far, and its dual if it proves the best bound;
         return whether what is kept solves."""
         seen = EvaluatedPoint.of(self.problem, x)
-        proposal = self.certify(x, seen, y, allowed_gap(self.problem, seen.objective, self.tol))
+        proposal = self.certify(seen, y, allowed_gap(self.problem, seen.objective, self.tol))
         certificate = proposal.certificate
         if self.problem.sense * (certificate.bound - self.proposed_bound) > 0:
             self.proposed_bound, self.proposed_dual = certificate.bound, y
@@ -228,10 +222,10 @@ class ProofLedger:
             how, bound = point.certificate.how, -self.problem.sense * inf
             return replace(point, certificate=Certificate(nan, bound, inf, how), proof=None)
         with _claims():
-            seen, (gap, enough, number) = EvaluatedPoint.of(self.problem, point.x), point.proof
-            tangent = seen.Mx if point.tangent is None else point.tangent
-            key = float(gap), float(enough), self._claimed_number(number, point.y, tangent)
-            certificate, proof = self._certificate(seen, point.y, key, point.tangent)
+            seen = EvaluatedPoint.of(self.problem, point.x, point.tangent)
+            gap, enough, number = point.proof
+            key = float(gap), float(enough), self._claimed_number(number, point.y, seen.u)
+            certificate, proof = self._certificate(seen, point.y, key)
         return replace(point, certificate=certificate, proof=key, minimum=proof.value)
 
     def last_or_unproved(self, x: Point | None) -> CertifiedPoint:
@@ -243,13 +237,11 @@ class ProofLedger:
         return CertifiedPoint(x, zeros_of(self.problem.A), unknown)
 
     def _certificate(
-        self, seen: EvaluatedPoint, y: Array, proof: ProofKey, tangent: Array | None
+        self, seen: EvaluatedPoint, y: Array, proof: ProofKey
     ) -> tuple[Certificate, Proof]:
         gap, enough, number = proof
         options = {"slack": GAP_SLACK * gap, "enough": enough, **self._options(number)}
-        certificate, proved = certificate_and_proof(
-            self.problem, seen, y, tangent=tangent, **options
-        )
+        certificate, proved = certificate_and_proof(self.problem, seen, y, **options)
         return _as_chosen(certificate), proved
 
     def _separation(self, d: Array, slack: float, number: int) -> Separation | None:

@@ -183,7 +183,8 @@ def verify(
             if result.tangent is not None:
                 require_tangent(problem, result.tangent)
             certified = model.certified if isinstance(model, Certifies) else None
-            trial = Trial(problem, result, EvaluatedPoint.of(problem, point), seed, certified)
+            seen = EvaluatedPoint.of(problem, point, result.tangent)
+            trial = Trial(problem, result, seen, seed, certified)
             claims += trial.claims(tol)
             if isinstance(model, Rechecks) and trial.certificate is not None:
                 certificate = _of_own_data(model, result, trial.certificate, tol)

@@ -119,19 +119,19 @@ class Certifier:
         if state.k == 0 or not np.isfinite(state.value):
             return ledger.last_or_unproved(None)
         w = self.w if self.w is not None else state.y
-        point, seen, tangent = evaluated = self._evaluate(x)
+        seen = self._evaluate(x)
         error = self._estimated_error(seen, w)
         if error <= MAX_REPAIRED_ERROR:
             with suppress(FloatingPointError, Cancelled), ledger.deadline.on():
-                repaired = self._repaired(*evaluated, w)
-                if self._estimated_error(repaired[1], w) <= error:
-                    point, seen, tangent = repaired
+                repaired = self._repaired(seen, w)
+                if self._estimated_error(repaired, w) <= error:
+                    seen = repaired
         allowed = allowed_gap(self.problem, seen.objective, self.tol)
         missed = abs(seen.objective - sense * self.lower / self.scaling.c)
         gap = max(allowed, missed) if missed < np.inf else allowed
         proved = None
         with suppress(FloatingPointError, Cancelled):  # what ended the solve may prevent a proof
-            proved = self._certify(point, seen, w, gap, tangent=tangent)
+            proved = self._certify(seen, w, gap)
         lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
         if proved is None:
             y = self.scaling.dual(w)
@@ -142,10 +142,11 @@ class Certifier:
                 "no proof",
                 price=relative_price(self.problem, seen.Ax, y, seen.objective),
             )
-            proved = CertifiedPoint(point, y, unproved, ledger.last, tangent=tangent)
+            proved = CertifiedPoint(seen.x, y, unproved, ledger.last, tangent=seen.tangent)
         if sense * (ledger.proposed_bound - proved.certificate.bound) > 0:
             with suppress(FloatingPointError, Cancelled):
-                proposed = ledger.certify(point, seen, ledger.proposed_dual, allowed)
+                at_x = replace(seen, tangent=None)
+                proposed = ledger.certify(at_x, ledger.proposed_dual, allowed)
                 proved = ledger.best_pair(proved, proposed)
         return ledger.best_pair(ledger.certified, replace(proved, reconstruction=lost))
 
@@ -208,7 +209,7 @@ class Certifier:
         if not self.schedule.affords(state.k, failed, agreed(self.method_work)):
             return False
         assert self.w is not None
-        point, seen, tangent = self._repaired(*self._evaluate(x), self.w)
+        seen = self._repaired(self._evaluate(x), self.w)
         allowed = allowed_gap(self.problem, seen.objective, self.tol)
         missed = allowed * (self.problem.sense * (seen.objective - row.bound) / allowed)
         price = self.problem.price(seen.Ax, self.problem.h.dual_point(self.scaling.dual(self.w)))
@@ -220,35 +221,32 @@ class Certifier:
         if self.unprovable:
             self.seems_solved = True
             return False
-        room = allowed - missed
-        proved = self._certify(point, seen, self.w, allowed, room=room, tangent=tangent)
+        proved = self._certify(seen, self.w, allowed, room=allowed - missed)
         lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
         self.ledger.keep(replace(proved, reconstruction=lost))
         return self.ledger.solved
 
-    def _evaluate(self, x: Storage) -> tuple[Point, EvaluatedPoint, Array | None]:
-        """Return the point, repaired, and its images. A sketch has lost a part of x, and so of the
-        bound by the tangent of f at x: return also where the tangent is taken instead."""
+    def _evaluate(self, x: Storage) -> EvaluatedPoint:
+        """Return the point, repaired. A sketch has lost a part of x, and so of the bound by the
+        tangent of f at x, which is taken elsewhere."""
         began, X = time.perf_counter(), self.problem.X
         point, lost = reconstructed(x)
         if self.problem.repair is not None:
             point = from_user(X, self.problem.repair(to_user(X, point)))
-        seen = EvaluatedPoint.of(self.problem, point)
+        seen = EvaluatedPoint.of(self.problem, point, None if lost is None else self.u)
         self.point_seconds = time.perf_counter() - began
-        return point, seen, None if lost is None else self.u
+        return seen
 
     def _repairable(self, infeasibility: float) -> bool:
         return EXACT_INFEASIBILITY < infeasibility <= MAX_INFEASIBILITY
 
-    def _repaired(
-        self, point: Point, seen: EvaluatedPoint, tangent: Array | None, w: Array
-    ) -> tuple[Point, EvaluatedPoint, Array | None]:
-        """Return a feasible point near this one and its images; this one if none is found."""
+    def _repaired(self, seen: EvaluatedPoint, w: Array) -> EvaluatedPoint:
+        """Return a feasible point near this one; this one if none is found."""
         if self.factor_repair is not None and self._repairable(seen.infeasibility):
-            repaired = self.factor_repair(point, w)
+            repaired = self.factor_repair(seen.x, w)
             if repaired is not None:
-                return repaired, EvaluatedPoint.of(self.problem, repaired), tangent
-        return point, seen, tangent
+                return EvaluatedPoint.of(self.problem, repaired, seen.tangent)
+        return seen
 
     def _estimated_error(self, seen: EvaluatedPoint, w: Array) -> float:
         """The error of a point that the estimated bound and the dual w would prove."""
@@ -257,14 +255,7 @@ class Certifier:
         return max(relative_gap(seen.objective, bound), seen.infeasibility, price)
 
     def _certify(
-        self,
-        point: Point,
-        seen: EvaluatedPoint,
-        w: Array,
-        gap: float,
-        *,
-        room: float = np.inf,
-        tangent: Array | None,
+        self, seen: EvaluatedPoint, w: Array, gap: float, *, room: float = np.inf
     ) -> CertifiedPoint:
         """Certify the point by a proof that loses little against an absolute gap of this size.
 
@@ -272,7 +263,7 @@ class Certifier:
         """
         sense, y = self.problem.sense, self.scaling.dual(w)
         enough = sense * seen.objective - gap + ROOM_KEPT * room
-        proved = self.ledger.certify(point, seen, y, gap, enough=enough, tangent=tangent)
+        proved = self.ledger.certify(seen, y, gap, enough=enough)
         if self.ledger.in_time:  # else a better bound may hold
             self.proved_w = w
             # If the estimate was too good, as the oracle is inexact, another dual takes its place.

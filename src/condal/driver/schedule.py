@@ -161,7 +161,7 @@ def _after_proof(k: int) -> int:
 class Budget:
     """The time limit of a solve, divided between iterations and proofs.
 
-    Times are those of `time.perf_counter`. `seconds` and `cpu_seconds` count from what an earlier
+    Times are those of `time.perf_counter`. `seconds` and `spent` count from what an earlier
     part of the solve has spent.
     """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, exact_text
+from condal.certificates.certificate import Certificate, exact_text, rounded_text
 from condal.certificates.evaluation import EXACT_INFEASIBILITY
 from condal.certificates.history import History
 from condal.linalg.points import Array
@@ -229,8 +229,6 @@ class Result:
             return [("proof", (certificate if proof is None else proof).because)]
         objective = f"{self.objective:.10g}"
         if self.bracket:
-            from condal.certificates.certificate import rounded_text
-
             objective = rounded_text(self.objective, up=not self.bounded_above)
         return [
             ("objective", objective),

@@ -68,12 +68,8 @@ def _problem_bytes(problem: Problem) -> dict[str, int]:
 
 def in_all(problem: Problem, method: Method, storage: Storage | None = None) -> int:
     """Return at most how many bytes the process takes: Python, the data and the solve."""
-    return sum(_in_parts(problem, method, storage).values())
-
-
-def _in_parts(problem: Problem, method: Method, storage: Storage | None) -> dict[str, int]:
-    """Return the parts of `in_all`."""
-    return {**estimate(problem, method, storage), **_process_bytes(problem)}
+    parts = {**estimate(problem, method, storage), **_process_bytes(problem)}
+    return sum(parts.values())
 
 
 def _process_bytes(problem: Problem) -> dict[str, int]:
@@ -206,7 +202,7 @@ def require_memory(
     fit = LazyChoices(choice for choice in tried if needed(choice) <= limit)
     if next(iter(fit), None) is None:
         choice = min(tried, key=needed)
-        parts = _in_parts(problem, choice.method, storage)
+        parts = {**estimate(problem, choice.method, storage), **_process_bytes(problem)}
         listed = ", ".join(f"{name} {size(count)}" for name, count in parts.items() if count)
         raise ProblemError(
             f"this needs {_exactly(needed(choice))} of memory with {choice.method.name} "

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.points import Array, LowRank, Point, principal_axes
 from condal.linalg.symmetric import Symmetric
 from condal.methods.accelerated.step import ROUNDING, AcceleratedState, step
 from condal.methods.choice import Choice, Estimate, Size, gradient_seconds
-from condal.methods.lowrank.surfaces import Layout
 from condal.methods.state import (
     State,
     Warm,
@@ -122,7 +121,7 @@ class AcceleratedGradient:
         state = State.start(problem, warm)
         x = LowRank(np.zeros((X.n, 0)), np.zeros(0))
         if warm is not None and warm.x is not None:
-            x = _orthogonal(warm.x, X) or x
+            x = _orthogonal(warm.x) or x
         Mx = problem.f.M(x) if x.rank else np.zeros(problem.f.M.size)
         carry = AcceleratedState(x, x, Mx, np.zeros((X.n, 0)), problem.f.L or 1.0)
         value = problem.f.value(Mx)
@@ -212,10 +211,7 @@ def _known(x: LowRank) -> Array | None:
     return x.U if x.rank else None
 
 
-def _orthogonal(x: Point, X: Spectral) -> LowRank | None:
+def _orthogonal(x: Point) -> LowRank | None:
     """Return x with orthonormal columns; None for x = 0."""
-    R = Layout.exact(X).factor(x)
-    if R is None:
-        return None
-    norms = np.linalg.norm(R, axis=0)
-    return LowRank(R / norms, norms**2)
+    axes, roots = principal_axes(x)
+    return LowRank(axes, roots**2) if roots.size else None

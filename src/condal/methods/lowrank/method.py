@@ -33,7 +33,7 @@ from condal.methods.choice import (
     Size,
     gradient_seconds,
 )
-from condal.methods.lowrank.columns import first_rank
+from condal.methods.lowrank.columns import first_atoms, first_rank, inverse_of
 from condal.methods.lowrank.factored import surface_of
 from condal.methods.lowrank.rounds import LowRankState, Rounds
 from condal.methods.lowrank.surfaces import Layout, StiefelBlocks
@@ -161,12 +161,8 @@ class LowRankCGAL:
             factor = layout.factor(warm.x)
             R = R if factor is None else factor  # x = 0 has no factor to start from
         elif problem.f.L > 0:
-            from condal.methods.lowrank.columns import first_atoms
-
             R = first_atoms(problem, layout, R)
         elif isinstance(geometry, StiefelBlocks):
-            from condal.methods.lowrank.columns import inverse_of
-
             inverse = inverse_of(problem)
             R = R if inverse is None else inverse(R)
         close = self.aim is not None and self.aim < FIRST_TARGET

@@ -7,7 +7,6 @@ these promise a descent, or else cuts columns and lowers the target.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, inf, log, sqrt
 from typing import TYPE_CHECKING
@@ -18,7 +17,13 @@ from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, normals_like, total_rows
 from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
-from condal.methods.lowrank.columns import MAX_NEW_NUMBERS, LowestEigenspace, cut, max_rank
+from condal.methods.lowrank.columns import (
+    MAX_NEW_NUMBERS,
+    LowestEigenspace,
+    cut,
+    inverse_of,
+    max_rank,
+)
 from condal.methods.lowrank.factored import (
     FORCING,
     FactoredLagrangian,
@@ -97,7 +102,7 @@ class Rounds:
             state.y,
             self.carry.lam,
             least_scale_of(problem),
-            _inverse(problem) if isinstance(geometry, StiefelBlocks) else None,
+            inverse_of(problem) if isinstance(geometry, StiefelBlocks) else None,
         )
         self._function, self._R = function, self.carry.R
         self._point: FactorPoint | None = None
@@ -193,32 +198,30 @@ class Rounds:
         persists = promised > max(LACKING * residual, PERSISTENT * carry.promised)
         lacking = self.method.fixed_rank and persists and grows
         grows = grows and not self.method.fixed_rank
+        function = replace(function, y=lowest.w, lam=lam)
+        self.point = replace(point, function=function)
+        self.carry = LowRankState(
+            carry.R,
+            carry.radius,
+            carry.target,
+            lam,
+            infeasibility,
+            omega=carry.omega,
+            rate=carry.rate or 1.0,
+            promised=promised,
+        )
         if grows:
-            R = self._grown(point.R, lowest.vectors, promised)
-            target = max(residual, promised / 10)
+            self._grow(lowest.vectors, promised)
         else:
             target = residual * self._shrinkage(lowest.gap / scale)
             # Where V depends on x, cutting a column must not change V noticeably.
             least = CUT if function.eliminated and problem.f.L == 0 else CUT * target
             R = cut(point.R, least) if residual <= CUT_RESIDUAL else point.R
-
-        function = replace(function, y=lowest.w, lam=lam)
-        if R is point.R and function.eliminated:  # no dual or penalty changes the point
-            self.point = replace(point, function=function)
-        else:
-            self.point = function.at(R if R is point.R else function.geometry.on(R))
-        self.carry = LowRankState(
-            R=self.point.R,
-            radius=first_radius(self.point) if grows else carry.radius,
-            target=min(target, carry.target),
-            lam=lam,
-            infeasibility=infeasibility,
-            fresh=FRESH_STEPS if grows else 0,
-            hoped=(self.point.value, 0.5 * promised * scale_of(self.point)) if grows else None,
-            omega=carry.omega,
-            rate=carry.rate or 1.0,
-            promised=promised,
-        )
+            if R is not point.R:
+                self.point = function.at(function.geometry.on(R))
+            elif not function.eliminated:  # else no dual or penalty changes the point
+                self.point = function.at(R)
+            self.carry = replace(self.carry, R=self.point.R, target=min(target, carry.target))
         self.last = lacking or (self.last and not grows and function.settled(self.point))
 
     def escape(self, refuting: Array) -> None:
@@ -285,12 +288,6 @@ class Rounds:
         if aim is None or not gap > 0:
             return 0.5
         return min(0.7, max(0.1, 0.7 * aim / gap))
-
-
-def _inverse(problem: Problem) -> Callable[[Array], Array] | None:
-    from condal.methods.lowrank.columns import inverse_of
-
-    return inverse_of(problem)
 
 
 def _likely_sweeps(carry: LowRankState, residual: float) -> int:

@@ -43,6 +43,7 @@ class Geometry(Protocol):
 
     def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
         """Return the tangent part of rows * U, for a tangent U."""
+        return self.tangent(R, rows * U)
 
     def shift(self, R: Array, VR: Array) -> Array:
         """Return c, a number per row or a block per block of rows, with V R - c R tangent."""
@@ -54,7 +55,7 @@ class Geometry(Protocol):
         """Return the diagonal of Diag(shift)."""
 
 
-class RowShift:
+class RowShift(Geometry, Protocol):
     """A shift of one number per row."""
 
     def subtract(self, out: Array, shift: Array, D: Array) -> None:
@@ -78,9 +79,6 @@ class Sphere(RowShift):
         """U - (<U, R> / trace) R."""
         tangent: Array = U - (float(np.vdot(U, R)) / self.trace) * R
         return tangent
-
-    def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
-        return self.tangent(R, rows * U)
 
     def shift(self, R: Array, VR: Array) -> Array:
         """<V, x> / trace, the same for every row."""
@@ -149,11 +147,6 @@ class Blocks(RowShift):
     def tangent(self, R: Array, U: Array) -> Array:
         return np.vstack([surface.tangent(R[rows], U[rows]) for rows, surface in self._each()])
 
-    def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
-        return np.vstack(
-            [surface.tangent_scaled(R[at], U[at], rows[at]) for at, surface in self._each()]
-        )
-
     def shift(self, R: Array, VR: Array) -> Array:
         return np.concatenate([surface.shift(R[rows], VR[rows]) for rows, surface in self._each()])
 
@@ -162,7 +155,7 @@ class Blocks(RowShift):
 
 
 @dataclass(frozen=True, eq=False)
-class StiefelBlocks:
+class StiefelBlocks(Geometry):
     """R_i R_i' = I for blocks R_i of d consecutive rows: psd x with identities on its diagonal."""
 
     d: int
@@ -178,9 +171,6 @@ class StiefelBlocks:
         out = U.copy()
         self.subtract(out, self.shift(R, U), R)
         return out
-
-    def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
-        return self.tangent(R, rows * U)
 
     def shift(self, R: Array, VR: Array) -> Array:
         """sym((VR)_i R_i')."""

@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 import condal
 from condal.problems import theta
-from condal.problems.lovasz_theta import improve_stable_set, take_in_order
+from condal.problems.stable_sets import improve_stable_set, take_in_order
 from condal.storage import Sketch
 from known import random_graph
 

@@ -12,8 +12,8 @@ from condal.io.safe_files import PathLike
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.lovasz_theta import StableSet
 from condal.problems.models import Trials, point_of
+from condal.problems.stable_sets import StableSet
 from condal.result import Result
 from condal_mpi.edges import Edges
 from condal_mpi.graphs import GraphModel, graph_rows

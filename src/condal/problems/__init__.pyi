@@ -26,7 +26,6 @@ from condal.problems.graph_bisection import Bisection as Bisection
 from condal.problems.graph_bisection import bisection as bisection
 from condal.problems.kcut import MaxKCut as MaxKCut
 from condal.problems.kcut import max_k_cut as max_k_cut
-from condal.problems.lovasz_theta import StableSet as StableSet
 from condal.problems.lovasz_theta import Theta as Theta
 from condal.problems.lovasz_theta import theta as theta
 from condal.problems.map_labelling import Labelling as Labelling
@@ -47,6 +46,7 @@ from condal.problems.qap import quadratic_assignment as quadratic_assignment
 from condal.problems.sparse_components import Component as Component
 from condal.problems.sparse_components import SparsePCA as SparsePCA
 from condal.problems.sparse_components import sparse_pca as sparse_pca
+from condal.problems.stable_sets import StableSet as StableSet
 from condal.problems.synchronisation import Signs as Signs
 from condal.problems.synchronisation import SignSynchronisation as SignSynchronisation
 from condal.problems.synchronisation import sign_synchronisation as sign_synchronisation

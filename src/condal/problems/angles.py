@@ -116,14 +116,17 @@ class AngularSynchronisation(Synchronisation[Phases]):
     def _improved(self, columns: Any) -> Any:
         return self._powers(_unit(columns))
 
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> Phases:
+    def _rounded(self, x: Point, trials: Trials) -> Any:
         R = factor_of(x)
         real, imaginary = trials.rng.standard_normal((2, R.shape[1], trials.count - 1))
         combinations, best = real + 1j * imaginary, leading_factor(x, 1)
         for batch in replace(trials, count=-(-trials.count // BATCH)):
             columns = R @ combinations[:, BATCH * batch : BATCH * (batch + 1)]
             best = self._best_phases(best, columns, trials.limit)
-        return Phases(self.value(best[:, 0]), float(result.bound), best[:, 0])
+        return best[:, 0]
+
+    def answer_of(self, found: Any, result: Result) -> Phases:
+        return Phases(self.value(found), float(result.bound), found)
 
     def _best_phases(self, first: Any, others: Any, limit: TimeLimit) -> Any:
         """Return, as a column, the best phases after power iterations from these columns."""

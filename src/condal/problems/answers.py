@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.runtime.numbers import number, percent
+from condal.runtime.numbers import excess_text, number, percent
 from condal.runtime.text import pairs
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ BOUND_ROUNDING = 1e-6  # relative; a larger difference is a contradiction
 class Answer(ABC):
     """An answer that describes itself: on a terminal, on a page, in a notebook, in JSON, in a file.
 
-    `bound` is the proved bound on its value, or on the objective of its relaxation.
+    `bound` is the proved bound on its value, or on the objective of its relaxation, and `model` the
+    model that it belongs to.
     """
 
     model: Any
@@ -86,6 +87,65 @@ class Answer(ABC):
         from condal.report.drawn import plot
 
         return plot(self.picture())
+
+
+class RoundedAnswer(Answer):
+    """An answer that was rounded. Its first fields are its value, the proved bound on the value of
+    every answer, and the integers that make it."""
+
+    bound_is_upper: ClassVar[bool] = True
+
+    @property
+    def integers(self) -> Any:
+        return self._field(2)[1]
+
+    @property
+    @abstractmethod
+    def sizes_text(self) -> str:
+        """What a repr has beside the value and the bound."""
+
+    def __repr__(self) -> str:
+        from condal.certificates.certificate import rounded_text
+
+        name, value = self._field(0)
+        bound = rounded_text(self.bound, up=self.bound_is_upper)
+        return f"{type(self).__name__}({name}={value:.10g}, bound={bound}, {self.sizes_text})"
+
+    def _field(self, index: int) -> tuple[str, Any]:
+        answer: Any = self
+        name = fields(answer)[index].name
+        return name, getattr(self, name)
+
+
+class CostAnswer(RoundedAnswer):
+    """A rounded answer whose value is a cost, which has a proved lower bound."""
+
+    bound_is_upper = False
+    noun: ClassVar[str] = "answer"
+    figure: ClassVar[str] = "cost"
+
+    @property
+    def whole(self) -> bool:
+        """Whether all costs are integers."""
+        return False
+
+    @property
+    def none_text(self) -> str:
+        """What the bound says of other answers."""
+        return f"no {self.noun} costs less"
+
+    def proved(self) -> Rows:
+        return [
+            ("bound", f"{number(self.bound, down=True)}, {self.none_text}"),
+            ("quality", excess_text(self._excess, self.noun)),
+        ]
+
+    def figures(self) -> Figures:
+        return {self.figure: self._field(0)[1], "excess": finite(self._excess)}
+
+    @property
+    def _excess(self) -> float:
+        return excess(self._field(0)[1], self.bound, self.noun, whole=self.whole)
 
 
 @dataclass(frozen=True)

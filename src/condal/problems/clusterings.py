@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.certificate import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point, dense
@@ -16,7 +15,7 @@ from condal.maps.combined import Stack
 from condal.maps.matrices import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import Answer, Figures, Rows, excess, finite, preview
+from condal.problems.answers import CostAnswer, Rows, preview
 from condal.problems.inputs import checked_labels, real_array
 from condal.problems.lloyd import (
     Cloud,
@@ -32,7 +31,7 @@ from condal.problems.models import CostModel, Trials
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.memory import require_matrices
-from condal.runtime.numbers import excess_text, number, sizes
+from condal.runtime.numbers import number, sizes
 from condal.sets.boxes import Equal, NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.objectives import Linear
@@ -45,8 +44,8 @@ FIRST_STARTS = 10  # of Lloyd's method, before any solve
 MAX_ENTRIES_SIDE = 7000  # n above which pairs of clusters replace the entries of x
 
 
-@dataclass(frozen=True, eq=False)
-class Clustering(Answer):
+@dataclass(frozen=True, eq=False, repr=False)
+class Clustering(CostAnswer):
     """A clustering into k clusters, with its cost and a proved bound.
 
     Attributes
@@ -59,8 +58,6 @@ class Clustering(Answer):
         The cluster 0, ..., k - 1 of each point.
     centres : ndarray or None
         One row per cluster; None if only distances were given.
-    model : KMeans, optional
-        The model of the points.
     """
 
     cost: float
@@ -68,7 +65,9 @@ class Clustering(Answer):
     labels: Any
     centres: Array | None
     model: Any = None
-    first_integer: ClassVar[int] = 1
+
+    first_integer = 1
+    noun = "clustering"
 
     def picture(self) -> Any:
         from condal.report import pictures
@@ -83,27 +82,9 @@ class Clustering(Answer):
         cost = f"{number(self.cost)}, the sum of squared distances to the centres"
         return [("clusters", f"{sizes(np.bincount(self.labels))} points"), ("cost", cost)]
 
-    def proved(self) -> Rows:
-        return [
-            ("bound", f"{number(self.bound, down=True)}, no clustering costs less"),
-            ("quality", excess_text(self._excess, "clustering")),
-        ]
-
-    def figures(self) -> Figures:
-        return {"cost": self.cost, "excess": finite(self._excess)}
-
     @property
-    def integers(self) -> Any:
-        return self.labels
-
-    @property
-    def _excess(self) -> float:
-        return excess(max(0.0, self.cost), self.bound, "clustering")
-
-    def __repr__(self) -> str:
-        listed = preview(np.bincount(self.labels))
-        bound = rounded_text(self.bound, up=False)
-        return f"Clustering(cost={self.cost:.10g}, bound={bound}, sizes={listed})"
+    def sizes_text(self) -> str:
+        return f"sizes={preview(np.bincount(self.labels))}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,20 +225,19 @@ class KMeans(CostModel[Clustering]):
         cloud = self._cloud if self.D is None else Distances(self.D)
         return cost_of(cloud, self._checked(answer), self.k)
 
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> Clustering:
+    def _rounded(self, x: Point, trials: Trials) -> Any:
         labels = self._near(x, trials)
         if not trials.limit.is_over():
             labels = min(labels, self._first_clustering, key=self.cost)
-        return self.answer_of(labels, result)
+        return labels
 
-    def answer_of(self, labels: Any, result: Result) -> Clustering:
-        """Return the clustering of these labels, with the bound of a result."""
-        cost, centres = self.cost(labels), None
+    def answer_of(self, found: Any, result: Result) -> Clustering:
+        cost, centres = self.cost(found), None
         if self.points is not None:
             centres = np.full((self.k, self.points.shape[1]), np.nan)
-            for cluster in np.unique(labels):
-                centres[cluster] = self.points[labels == cluster].mean(axis=0)
-        return Clustering(cost, self.bound_of(result), labels, centres, self)
+            for cluster in np.unique(found):
+                centres[cluster] = self.points[found == cluster].mean(axis=0)
+        return Clustering(cost, self.bound_of(result), found, centres, self)
 
     def _near(self, x: Point, trials: Trials) -> Any:
         """Return the best clustering that x shows."""
@@ -319,7 +299,9 @@ def k_means(
                 "scale the points, for example by their largest entry"
             )
     else:
-        _require_memory(max(getattr(distances, "shape", (0,)), default=0))
+        n = max(getattr(distances, "shape", (0,)), default=0)
+        advice = "cluster a sample of the points, or use a larger machine"
+        require_matrices(MATRICES, n, f"k-means of {n} points", advice=advice)
         rows, D = None, checked_distances(distances)
     require_whole(k, "k")
     model = KMeans(D, int(k), rows, name)
@@ -334,8 +316,3 @@ def k_means(
 def _product(x: Point, v: Array) -> Array:
     """x v, without a dense x where it has factors."""
     return (x.U * x.weights) @ (x.U.T @ v) if isinstance(x, LowRank) else np.asarray(dense(x) @ v)
-
-
-def _require_memory(n: int) -> None:
-    advice = "cluster a sample of the points, or use a larger machine"
-    require_matrices(MATRICES, n, f"k-means of {n} points", advice=advice)

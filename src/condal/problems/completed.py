@@ -76,8 +76,6 @@ class Completed(Answer):
         The low-rank part.
     effects : Effects
         The mean and the row and column effects that were removed before the fit.
-    model : MatrixCompletion, optional
-        The model of the known entries.
     bound : float, optional
         A proved lower bound on the objective.
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import Answer, AtMost, Figures, Rows
+from condal.problems.answers import AtMost, Figures, RoundedAnswer, Rows
 from condal.problems.graphs import (
     GraphModel,
     edges_required,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from condal.report.pictures import Picture
 
 
-class TwoSides(Answer):
+class TwoSides(RoundedAnswer):
     """A cut of the graph of its model: the vertices of sign +1, and those of sign -1."""
 
     weight: float
@@ -52,11 +52,12 @@ class TwoSides(Answer):
         return [("cut", f"{number(self.weight)}, {sides}")]
 
     @property
-    def integers(self) -> Any:
-        return self.signs
+    def sizes_text(self) -> str:
+        ones = int((self.signs > 0).sum())
+        return f"sides=({ones}, {self.signs.size - ones})"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cut(TwoSides):
     """A cut of a graph, with its weight and a proved bound.
 
@@ -68,24 +69,12 @@ class Cut(TwoSides):
         A proved upper bound on the weight of every cut.
     signs : ndarray
         +1 or -1 for each vertex: its side.
-    model : MaxCut, optional
-        The model of the graph.
     """
 
     weight: float
     bound: float
     signs: Array
     model: Any = None
-
-    def __repr__(self) -> str:
-        from condal.certificates.certificate import rounded_text
-
-        ones = int((self.signs > 0).sum())
-        bound = rounded_text(self.bound, up=True)
-        return (
-            f"Cut(weight={self.weight:.10g}, bound={bound}, "
-            f"sides=({ones}, {self.signs.size - ones}))"
-        )
 
     def proved(self) -> Rows:
         return self._at_most.rows("no cut of this graph weighs more", "cut")
@@ -137,13 +126,11 @@ class MaxCut(CutModel[Cut]):
         """The relaxation; its domain is tr x = n."""
         return unit_diagonal_program(self._objective, self.n, name=self.name)
 
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> Cut:
-        signs = best_signs(-self.W, factor_of(x), trials)[1]
-        return self.answer_of(signs, result)
+    def _rounded(self, x: Point, trials: Trials) -> Array:
+        return best_signs(-self.W, factor_of(x), trials)[1]
 
-    def answer_of(self, signs: Any, result: Result) -> Cut:
-        """Return the cut of these signs, with the bound of a result."""
-        return Cut(self.weight(signs), float(result.bound), signs, self)
+    def answer_of(self, found: Any, result: Result) -> Cut:
+        return Cut(self.weight(found), float(result.bound), found, self)
 
 
 def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:

@@ -23,8 +23,6 @@ class State(Answer):
         The matrix, Hermitian, psd, of trace 1.
     objective : float
         The loss at `rho`.
-    model : StateTomography, optional
-        The model of the counts.
     bound : float, optional
         A proved lower bound on the loss of every state.
     """

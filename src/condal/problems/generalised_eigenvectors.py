@@ -42,8 +42,6 @@ class Direction(Answer):
         :math:`u^T \Phi u`.
     vector : ndarray
         u.
-    model : GeneralisedEigenvector, optional
-        The model of the ratio.
     bound : float, optional
         A proved upper bound on the value of every such vector.
     """

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
@@ -16,13 +15,12 @@ from condal.maps.combined import Stack
 from condal.maps.matrices import Diagonal
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import Figures, Rows, excess, finite, whole
+from condal.problems.answers import CostAnswer, whole
 from condal.problems.cuts import CutModel, TwoSides
 from condal.problems.graphs import edges_required, vertex_names
 from condal.problems.models import CostModel, Trials, factor_of
 from condal.result import Result
 from condal.runtime.arguments import require_whole
-from condal.runtime.numbers import excess_text, number
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
 
@@ -32,8 +30,8 @@ IMPROVED_SHARE = 0.1  # of the trials, the lightest cuts: improved by moves
 MAX_BATCH_NUMBERS = 2**22  # of the splits that are compared at once
 
 
-@dataclass(frozen=True, eq=False)
-class BalancedCut(TwoSides):
+@dataclass(frozen=True, eq=False, repr=False)
+class BalancedCut(TwoSides, CostAnswer):
     """A cut into sides of nearly equal size, with its weight and a proved bound.
 
     Attributes
@@ -44,8 +42,6 @@ class BalancedCut(TwoSides):
         A proved lower bound on the weight of every cut that is as balanced.
     signs : ndarray
         +1 or -1 for each vertex: its side.
-    model : Bisection, optional
-        The model of the graph.
     """
 
     weight: float
@@ -53,27 +49,17 @@ class BalancedCut(TwoSides):
     signs: Array
     model: Any = None
 
-    def __repr__(self) -> str:
-        ones = int((self.signs > 0).sum())
-        return (
-            f"BalancedCut(weight={self.weight:.10g}, bound={rounded_text(self.bound, up=False)}, "
-            f"sides=({ones}, {self.signs.size - ones}))"
-        )
-
-    def proved(self) -> Rows:
-        apart = self.model.imbalance
-        sides = f"sides that differ by at most {apart}" if apart else "halves"
-        return [
-            ("bound", f"{number(self.bound, down=True)}, no cut into {sides} is lighter"),
-            ("quality", excess_text(self._excess, "cut")),
-        ]
-
-    def figures(self) -> Figures:
-        return {"cut": self.weight, "excess": finite(self._excess)}
+    noun = figure = "cut"
 
     @property
-    def _excess(self) -> float:
-        return excess(self.weight, self.bound, "cut", whole=whole(self.model.weights))
+    def whole(self) -> bool:
+        return whole(self.model.weights)
+
+    @property
+    def none_text(self) -> str:
+        apart = self.model.imbalance
+        sides = f"sides that differ by at most {apart}" if apart else "halves"
+        return f"no cut into {sides} is lighter"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,7 +114,7 @@ class Bisection(CutModel[BalancedCut], CostModel[BalancedCut]):
     def cost(self, answer: Any) -> float:
         return self.weight(answer)
 
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> BalancedCut:
+    def _rounded(self, x: Point, trials: Trials) -> Array:
         factor = factor_of(x)
         kept = max(1, int(IMPROVED_SHARE * trials.count))
         batch = max(1, MAX_BATCH_NUMBERS // self.n)
@@ -147,12 +133,11 @@ class Bisection(CutModel[BalancedCut], CostModel[BalancedCut]):
             signs = min(signs, improved, key=self.weight)
             if trials.limit.is_over():
                 break
-        return self.answer_of(signs, result)
+        return signs
 
-    def answer_of(self, signs: Any, result: Result) -> BalancedCut:
-        """Return the balanced cut of these signs, with the bound of a result."""
-        cut = BalancedCut(self.weight(signs), float(result.bound), signs, self)
-        if abs(np.sum(signs)) > self.imbalance:
+    def answer_of(self, found: Any, result: Result) -> BalancedCut:
+        cut = BalancedCut(self.weight(found), float(result.bound), found, self)
+        if abs(np.sum(found)) > self.imbalance:
             raise ProblemError(f"the sizes of the sides differ by more than {self.imbalance}")
         return cut
 

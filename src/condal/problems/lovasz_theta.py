@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from condal.certificates.certificate import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, dense
@@ -20,14 +18,12 @@ from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import Answer, Figures, Rows, preview
 from condal.problems.graphs import GraphModel, adjacency, edges, vertex_names
 from condal.problems.inputs import require_flag, whole_numbers
 from condal.problems.models import Trials, factor_of, point_of
+from condal.problems.stable_sets import StableSet, improve_stable_set, take_in_order
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
-from condal.runtime.numbers import number
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
 from condal.smooth.objectives import Linear
 
@@ -35,86 +31,6 @@ NOISE_THRESHOLDS = (1e-5, 1e-3, 1e-1)  # of 1/n, the mean of diag x; smaller row
 COMPLEMENT_MATRICES = 3  # n x n, at least, of the adjacency and its complement
 COMPLEMENT_SUFFIX = " of the complement"
 SUM_ROUNDING = 1e-9  # relative error of a sum of n^2 numbers, before it is rounded up
-
-
-@dataclass(frozen=True, eq=False)
-class StableSet(Answer):
-    """A stable set: vertices of which no two are adjacent, with a proved bound on the size.
-
-    Attributes
-    ----------
-    size : int
-        The number of vertices.
-    bound : float
-        A proved upper bound on the size of every stable set.
-    vertices : ndarray of int
-        The vertices, in ascending order.
-    model : Theta, optional
-        The model of the graph.
-    colours : int, optional
-        If the graph is the complement of another: a proved lower bound on the number of colours of
-        that other graph, of which the stable set is a clique.
-    """
-
-    size: int
-    bound: float
-    vertices: Any
-    model: Any = None
-    colours: int | None = None
-
-    @property
-    def noun(self) -> str:
-        """What the vertices are in the graph of the user."""
-        return "clique" if self.model is not None and self.model.of_complement else "stable set"
-
-    @property
-    def names(self) -> list[Any]:
-        """The vertices by name, or by number if the graph has no names."""
-        names = None if self.model is None else self.model.names
-        return [v if names is None else names[v] for v in self.vertices.tolist()]
-
-    def picture(self) -> Any:
-        from condal.report import pictures
-
-        outside = ~np.isin(np.arange(self.model.n), self.vertices)
-        graph = self.model.complement if self.model.of_complement else self.model
-        sides = (f"the {self.noun}", "other vertices")
-        return pictures.graph(graph.W, outside, sides, f"The graph and the {self.noun} found.")
-
-    def rows(self) -> Rows:
-        joined = "all of them adjacent" if self.noun == "clique" else "no two of them adjacent"
-        rows = [(self.noun, f"{self.size:,} vertices, {joined}")]
-        if self.colours is not None:
-            rows.append(("colours", f"at least {self.colours:,}, in every proper colouring"))
-        return rows
-
-    def proved(self) -> Rows:
-        most = math.floor(self.bound)
-        text = f"{number(self.bound, up=True)}, so no {self.noun} has more than {most:,}"
-        best = f"the best possible: no {self.noun} of this graph is larger"
-        return [("bound", text), *([("quality", best)] if self.size == most else [])]
-
-    def figures(self) -> Figures:
-        key = self.noun.replace(" ", "_")
-        most = math.floor(self.bound) if math.isfinite(self.bound) else None
-        figures: Figures = {key: float(self.size), f"{key}_bound": most}
-        if self.colours is not None:
-            figures["colours"] = float(self.colours)
-        return figures
-
-    def lines(self) -> Iterable[str]:
-        return map(str, self.names)
-
-    @property
-    def integers(self) -> Any:
-        inside = np.zeros(self.model.n, dtype=int)
-        inside[self.vertices] = 1
-        return inside
-
-    def __repr__(self) -> str:
-        vertices = preview(self.vertices)
-        bound = rounded_text(self.bound, up=True)
-        return f"StableSet(size={self.size}, bound={bound}, vertices={vertices})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -220,7 +136,7 @@ class Theta(GraphModel[StableSet]):
                 candidates.append(whole)
         return max(candidates, key=np.sum)
 
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> StableSet:
+    def _rounded(self, x: Point, trials: Trials) -> Any:
         R = factor_of(x)
         best = np.zeros(self.n, dtype=bool)
         for trial in trials:
@@ -230,13 +146,12 @@ class Theta(GraphModel[StableSet]):
             greedy = take_in_order(self.W, np.argsort(-scores, kind="stable"))
             chosen = improve_stable_set(self.W, greedy, trials.limit)
             best = max(best, chosen, key=np.count_nonzero)
-        return self.answer_of(best, result)
+        return best
 
-    def answer_of(self, inside: Any, result: Result) -> StableSet:
-        """Return the stable set of the vertices where `inside` is 1, with the bound of a result."""
-        if inside.shape != (self.n,) or not np.isin(inside, (0, 1)).all():
+    def answer_of(self, found: Any, result: Result) -> StableSet:
+        if found.shape != (self.n,) or not np.isin(found, (0, 1)).all():
             raise ProblemError(f"labels must be {self.n} numbers, each 0 or 1")
-        vertices = np.flatnonzero(inside)
+        vertices = np.flatnonzero(found)
         colours = vertices.size if self.of_complement else None
         answer = StableSet(vertices.size, float(result.bound), vertices, self, colours)
         if not self.is_stable(vertices):
@@ -312,61 +227,3 @@ def _best_scaling(z: Array) -> Array:
     u = eigh(unit, subset_by_index=[last, last])[1][:, 0]
     u = np.abs(u) if unit.min() >= 0 else u
     return np.asarray(unit * np.multiply.outer(u, u))
-
-
-def take_in_order(W: Any, order: Any) -> Any:
-    """Take each vertex in turn unless it is adjacent to one already taken."""
-    free, chosen = np.ones(W.shape[0], dtype=bool), np.zeros(W.shape[0], dtype=bool)
-    for v in order:
-        if free[v]:
-            chosen[v] = True
-            free[_near(W, v)] = False
-    return chosen
-
-
-def improve_stable_set(W: Any, chosen: Any, limit: TimeLimit = UNLIMITED) -> Any:
-    """Add free vertices and exchange one vertex for two until neither is possible or in time.
-
-    Only vertices with exactly one neighbour in the set can replace it; `tight` counts neighbours.
-    """
-    chosen = chosen.copy()
-    tight = np.asarray((W[:, np.flatnonzero(chosen)] != 0).sum(axis=1)).ravel().astype(int)
-
-    def put(v: int, sign: int) -> None:
-        chosen[v] = sign > 0
-        tight[_near(W, v)] += sign
-
-    def put_free(vertices: Any) -> None:
-        for v in vertices:
-            if tight[v] == 0 and not chosen[v]:
-                put(int(v), 1)
-
-    put_free(np.flatnonzero(~chosen))
-    size = -1
-    while size < int(chosen.sum()):
-        size = int(chosen.sum())
-        for v in np.flatnonzero(chosen):
-            if limit.is_over():
-                return chosen
-            near = _near(W, v)
-            loose = near[tight[near] == 1]
-            pair = _apart(W, loose)
-            if pair is not None:
-                put(int(v), -1)
-                put_free((*pair, *loose))
-    return chosen
-
-
-def _near(W: Any, v: Any) -> Any:
-    return W.indices[W.indptr[v] : W.indptr[v + 1]]
-
-
-def _apart(W: Any, vertices: Any) -> tuple[int, int] | None:
-    """Return two of the vertices that are not adjacent; None if all are."""
-    if vertices.size < 2:
-        return None
-    for u in vertices:
-        others = vertices[~np.isin(vertices, _near(W, u))]
-        if others.size > 1:  # `others` contains u itself
-            return int(u), int(others[others != u][0])
-    return None

@@ -130,11 +130,15 @@ class RoundedModel(Model, Generic[Rounded]):
             The best answer of all trials, with a proved bound.
         """
         drawn = Trials.of(trials, seed, max_seconds, most=self.most_trials, n=self.n)
-        return self._rounded(point_of(result, self.side, self.side), result, drawn)
+        return self.answer_of(self._rounded(point_of(result, self.side, self.side), drawn), result)
 
     @abstractmethod
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> Rounded:
-        """Return the best answer of the trials."""
+    def _rounded(self, x: Point, trials: Trials) -> Any:
+        """Return the best of the trials: signs, labels or a permutation."""
+
+    @abstractmethod
+    def answer_of(self, found: Any, result: Result) -> Rounded:
+        """Return the answer of these signs, labels or permutation, with the bound of a result."""
 
 
 class CostModel(RoundedModel[Rounded]):

@@ -11,11 +11,10 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from condal.certificates.certificate import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point, dense
@@ -24,7 +23,7 @@ from condal.maps.entries import Entries
 from condal.maps.matrices import Diagonal
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import Answer, Figures, Rows, finite, preview
+from condal.problems.answers import Figures, RoundedAnswer, Rows, finite, preview
 from condal.problems.graphs import GraphModel, edges, named_groups
 from condal.problems.inputs import checked_labels, require_choice
 from condal.problems.models import Trials, unit_diagonal
@@ -46,8 +45,8 @@ MAX_SWEEPS = 100
 GAIN_ROUNDING = 1e-12  # relative to the largest weight
 
 
-@dataclass(frozen=True, eq=False)
-class Partition(Answer):
+@dataclass(frozen=True, eq=False, repr=False)
+class Partition(RoundedAnswer):
     """A partition of vertices into groups, with its value and a proved bound.
 
     Attributes
@@ -58,15 +57,14 @@ class Partition(Answer):
         A proved upper bound on the value of every partition into this number of groups.
     labels : ndarray of int
         The group 0, 1, ... of each vertex.
-    model : Communities or MaxKCut, optional
-        The model of the graph.
     """
 
     value: float
     bound: float
     labels: Any
     model: Any = None
-    first_integer: ClassVar[int] = 1
+
+    first_integer = 1
 
     @property
     def groups(self) -> list[list[Any]]:
@@ -116,13 +114,8 @@ class Partition(Answer):
         return {"quality": self.value, "quality_bound": finite(self.bound)}
 
     @property
-    def integers(self) -> Any:
-        return self.labels
-
-    def __repr__(self) -> str:
-        listed = preview(self.sizes)
-        bound = rounded_text(self.bound, up=True)
-        return f"Partition(value={self.value:.10g}, bound={bound}, sizes={listed})"
+    def sizes_text(self) -> str:
+        return f"sizes={preview(self.sizes)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -237,20 +230,18 @@ class PartitionModel(GraphModel[Partition]):
         shares = np.bincount(whole, weights=c)
         return float(entries.data[inside].sum() - shares @ shares)
 
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> Partition:
+    def _rounded(self, x: Point, trials: Trials) -> Any:
         draw, (S, c) = self._draw(x, trials), self._links
-        partitions: list[Partition] = []
+        found: list[Any] = []
         for _ in trials:
             labels = draw()
             groups = self.k or int(labels.max()) + 2  # one more for vertices that fit no group
             labels = improve_partition(S, c, labels, groups, trials.limit)
-            labels = np.unique(labels, return_inverse=True)[1].ravel()  # without empty groups
-            partitions.append(self.answer_of(labels, result))
-        return max(partitions, key=lambda partition: partition.value)
+            found.append(np.unique(labels, return_inverse=True)[1].ravel())  # without empty groups
+        return max(found, key=self.value)
 
-    def answer_of(self, labels: Any, result: Result) -> Partition:
-        """Return the partition of these labels, with the bound of a result."""
-        return Partition(self.value(labels), self.value_bound(result), labels, self)
+    def answer_of(self, found: Any, result: Result) -> Partition:
+        return Partition(self.value(found), self.value_bound(result), found, self)
 
 
 def checked_pairs(k: int | None, pairs: Any) -> Pairs:

@@ -43,8 +43,6 @@ class Signal(Answer):
         The values u of the signal.
     residual : float
         :math:`\| |a u|^2 - b \| / \|b\|`.
-    model : PhaseRetrieval, optional
-        The model of the measurements.
     bound : float, optional
         A proved lower bound on the objective of the relaxation.
     """

@@ -124,8 +124,6 @@ class Poses(Answer):
         The rotation of each vertex.
     translations : ndarray of shape (n, d) or None
         The position of each vertex; None where only rotations were measured.
-    model : PoseGraph, optional
-        The model of the measurements.
     """
 
     cost: float

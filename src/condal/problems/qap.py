@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
@@ -21,14 +20,19 @@ from condal.maps.combined import Stack
 from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import Answer, Figures, Rows, excess, finite, preview, whole
+from condal.problems.answers import (
+    CostAnswer,
+    Rows,
+    preview,
+    whole,
+)
 from condal.problems.assignments import Assignments
 from condal.problems.graphs import square_weights
 from condal.problems.inputs import array_of, describe, require_choice
 from condal.problems.models import CostModel, Trials, leading_factor
 from condal.result import Result
 from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
-from condal.runtime.numbers import excess_text, number
+from condal.runtime.numbers import number
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal, NonNegative
 from condal.sets.separable import Separable
@@ -37,8 +41,8 @@ from condal.smooth.objectives import Linear
 NonNegativity: TypeAlias = Literal["all", "costs"]
 
 
-@dataclass(frozen=True, eq=False)
-class Assignment(Answer):
+@dataclass(frozen=True, eq=False, repr=False)
+class Assignment(CostAnswer):
     r"""An assignment, with its cost and a proved bound.
 
     Attributes
@@ -49,15 +53,15 @@ class Assignment(Answer):
         A proved lower bound on the cost of every permutation.
     permutation : ndarray of int
         The permutation p of 0, ..., n - 1.
-    model : QuadraticAssignment, optional
-        The model of the two matrices.
     """
 
     cost: float
     bound: float
     permutation: Any
     model: Any = None
-    first_integer: ClassVar[int] = 1
+
+    first_integer = 1
+    noun = "assignment"
 
     def picture(self) -> Any:
         from condal.report import pictures
@@ -77,28 +81,13 @@ class Assignment(Answer):
         listed = first + " ..." * (len(self.permutation) > 12)
         return [("assignment", listed), ("cost", number(self.cost))]
 
-    def proved(self) -> Rows:
-        return [
-            ("bound", f"{number(self.bound, down=True)}, no assignment costs less"),
-            ("quality", excess_text(self._excess, "assignment")),
-        ]
-
-    def figures(self) -> Figures:
-        return {"cost": self.cost, "excess": finite(self._excess)}
+    @property
+    def whole(self) -> bool:
+        return whole(self.model.A) and whole(self.model.B)
 
     @property
-    def integers(self) -> Any:
-        return self.permutation
-
-    @property
-    def _excess(self) -> float:
-        integral = whole(self.model.A) and whole(self.model.B)
-        return excess(self.cost, self.bound, "permutation", whole=integral)
-
-    def __repr__(self) -> str:
-        p = preview(self.permutation, 16)
-        bound = rounded_text(self.bound, up=False)
-        return f"Assignment(cost={self.cost:.10g}, bound={bound}, permutation={p})"
+    def sizes_text(self) -> str:
+        return f"permutation={preview(self.permutation, 16)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,7 +183,7 @@ class QuadraticAssignment(CostModel[Assignment]):
 
     def repair(self, x: Point) -> Point:
         """Return the assignment that x rounds to if it costs less than x; else x."""
-        p = self._near(x, Trials(1, np.random.default_rng(0)))
+        p = self._rounded(x, Trials(1, np.random.default_rng(0)))
         return self.point(p) if self.cost(p) <= self.problem.objective(x) else x
 
     def point(self, permutation: Any) -> LowRank:
@@ -209,16 +198,10 @@ class QuadraticAssignment(CostModel[Assignment]):
         p = checked_permutation(answer, self.n)
         return float((self.A * self.B[np.ix_(p, p)]).sum())
 
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> Assignment:
-        p = self._near(x, trials)
-        return self.answer_of(p, result)
+    def answer_of(self, found: Any, result: Result) -> Assignment:
+        return Assignment(self.cost(found), float(result.bound), found, self)
 
-    def answer_of(self, permutation: Any, result: Result) -> Assignment:
-        """Return the answer of this permutation, with the bound of a result."""
-        return Assignment(self.cost(permutation), float(result.bound), permutation, self)
-
-    def _near(self, x: Point, trials: Trials) -> Any:
-        """Return the best permutation that x shows."""
+    def _rounded(self, x: Point, trials: Trials) -> Any:
         from scipy.optimize import linear_sum_assignment
 
         n = self.n

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.certificates.bound import certify
-from condal.certificates.certificate import Certificate, rounded_text
+from condal.certificates.certificate import Certificate
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.problem import Problem
-from condal.problems.answers import Answer, AtMost, Figures, Rows
+from condal.problems.answers import AtMost, Figures, RoundedAnswer, Rows
 from condal.problems.graphs import adjacency
 from condal.problems.models import (
     Rounded,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from condal.report.pictures import Picture
 
 
-@dataclass(frozen=True, eq=False)
-class Signs(Answer):
+@dataclass(frozen=True, eq=False, repr=False)
+class Signs(RoundedAnswer):
     """Signs +1 and -1, determined up to one global sign, with a proved bound.
 
     Attributes
@@ -45,8 +45,6 @@ class Signs(Answer):
         A proved upper bound on the value of all signs.
     signs : ndarray
         +1 or -1 for each unknown.
-    model : SignSynchronisation, optional
-        The model of the measurements.
     """
 
     value: float
@@ -84,20 +82,13 @@ class Signs(Answer):
         return {"agreement": self.value, "share": self._at_most.share}
 
     @property
-    def integers(self) -> Any:
-        return self.signs
-
-    @property
     def _at_most(self) -> AtMost:
         return AtMost(self.value, self.bound, 2 * self.model.C.data)
 
-    def __repr__(self) -> str:
+    @property
+    def sizes_text(self) -> str:
         ones = int((self.signs > 0).sum())
-        bound = rounded_text(self.bound, up=True)
-        return (
-            f"Signs(value={self.value:.10g}, bound={bound}, positive={ones}, "
-            f"negative={self.signs.size - ones})"
-        )
+        return f"positive={ones}, negative={self.signs.size - ones}"
 
 
 class Synchronisation(RoundedModel[Rounded]):
@@ -203,14 +194,11 @@ class SignSynchronisation(Synchronisation[Signs]):
     def _improved(self, columns: Any) -> Array:
         return flipped(self.C, signs_of(columns))
 
-    def _rounded(self, x: Point, result: Result, trials: Trials) -> Signs:
-        first = signs_of(leading_factor(x, 1))
-        best = best_signs(self.C, factor_of(x), trials, first)[1]
-        return self.answer_of(best, result)
+    def _rounded(self, x: Point, trials: Trials) -> Array:
+        return best_signs(self.C, factor_of(x), trials, signs_of(leading_factor(x, 1)))[1]
 
-    def answer_of(self, signs: Any, result: Result) -> Signs:
-        """Return the answer of these signs, with the bound of a result."""
-        return Signs(self.value(signs), float(result.bound), signs, self)
+    def answer_of(self, found: Any, result: Result) -> Signs:
+        return Signs(self.value(found), float(result.bound), found, self)
 
 
 def sign_synchronisation(C: Any, *, name: str = "sign synchronisation") -> SignSynchronisation:

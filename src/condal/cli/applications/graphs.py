@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from condal.io.results.record import Saved
     from condal.problems.cuts import MaxCut
     from condal.problems.graph_bisection import Bisection
-    from condal.problems.lovasz_theta import StableSet, Theta
+    from condal.problems.lovasz_theta import Theta
+    from condal.problems.stable_sets import StableSet
     from condal.problems.synchronisation import Signs, SignSynchronisation
 
 GRAPH = """\

@@ -68,7 +68,9 @@ def test_a_folder_of_another_version_is_refused(tmp_path):
 
 
 def test_a_folder_of_another_format_is_refused(tmp_path):
-    (tmp_path / MANIFEST).write_text(json.dumps({"format": 1, "condal": "0.1.0"}))
+    (tmp_path / MANIFEST).write_text(
+        json.dumps({"format": "condal experiments", "version": 1, "condal": "0.1.0"})
+    )
     with pytest.raises(CondalError) as caught:
         ExperimentFolder(tmp_path)
     assert str(caught.value) == (

@@ -273,13 +273,12 @@ def test_what_is_no_checkpoint_is_refused_before_anything_is_made_of_it(path, da
 @pytest.mark.parametrize(
     ("number", "text", "writer"),
     [
-        (1, b'{"about":{"versions":{"condal":"0.1.0"}},"skeleton":null,"arrays":[]}', "0.1.0"),
+        (1, b'{"condal":"0.1.0","skeleton":null,"arrays":[]}', "0.1.0"),
         (3, b'{"format":"condal checkpoint","version":3,"condal":"9.1","more":[]}', "9.1"),
-        (1, b'{"about":{"versions":{"condal":"\\u001b[1m"}}}', r"'\x1b[1m'"),
+        (1, b'{"condal":"\\u001b[1m"}', r"'\x1b[1m'"),
     ],
 )
 def test_a_checkpoint_of_another_format_is_refused_by_its_writer(path, number, text, writer):
-    """Format 1 had no stamp: its header began with `about`."""
     head = b"condal checkpoint\n" + number.to_bytes(4, "little") + len(text).to_bytes(8, "little")
     path.write_bytes(head + text + hashlib.sha256(head + text).digest())
     for reader in (read, read_about):

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condal.errors import CondalError, ProblemError
-from condal.io.container.manifest import FORMAT_VERSION, STAMP, Kind, writer_of
+from condal.io.container.manifest import FORMAT_VERSION, STAMP, Kind
 from condal.io.strict_json import json_object
 
 LENGTHS = struct.Struct("<IQ")  # the format version and the length of the JSON
@@ -102,7 +102,7 @@ def read_head(kind: Kind, file: BinaryIO, path: str) -> Head:
     try:
         values = json_object(text.decode("ascii"))
         if number != FORMAT_VERSION:
-            kind.refuse_version(number, writer_of(values), path)
+            kind.refuse_version(number, values.get("condal"), path)
         if tuple(values) != KEYS or values["format"] != kind.name:
             raise ValueError("its header has other keys")
         if not isinstance(values["about"], dict):

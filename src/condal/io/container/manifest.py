@@ -62,13 +62,6 @@ def shown(value: Any, limit: int = 60) -> str:
     return (value if printable else ascii(value))[:limit]
 
 
-def writer_of(values: Mapping[str, Any]) -> Any:
-    """Return the version of condal that wrote a manifest, in any format."""
-    about = values.get("about")
-    versions = (about if isinstance(about, dict) else values).get("versions")
-    return values.get("condal", versions.get("condal") if isinstance(versions, dict) else None)
-
-
 def seal_of(values: Mapping[str, Any]) -> str:
     """Return the SHA-256 of an object without its own seal, which detects accidents."""
     rest = {name: value for name, value in values.items() if name != SEAL}
@@ -111,12 +104,10 @@ def require_seal(values: Mapping[str, Any], path: Path) -> None:
 def require_version(values: Mapping[str, Any], kind: Kind, path: Path) -> None:
     """Raise FormatError for a manifest of another kind, or of another format version."""
     name, number = values.get("format"), values.get("version")
-    if type(name) is int:  # as sweeps and experiments had it in format 1
-        name, number = kind.name, name
     if name != kind.name:
         raise FormatError(f"is not the manifest of a {kind.name}", path=str(path))
     if number != FORMAT_VERSION or type(number) is not int:
-        kind.refuse_version(number, writer_of(values), str(path))
+        kind.refuse_version(number, values.get("condal"), str(path))
 
 
 def claim_folder(folder: Path, manifest: str, kind: Kind, of: str | None = None) -> None:
@@ -147,7 +138,7 @@ def claim_folder(folder: Path, manifest: str, kind: Kind, of: str | None = None)
 def _require_same(path: Path, kind: Kind, of: str | None) -> None:
     values, place = read_json(path, kind.remedy), str(path.parent)
     require_version(values, kind, path)
-    writer = writer_of(values)
+    writer = values.get("condal")
     if writer != __version__:
         raise FormatError(
             f"was written by condal {shown(writer)}, and this is condal {__version__}: results of "

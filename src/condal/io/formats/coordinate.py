@@ -36,15 +36,7 @@ def read_rudy(path: Source) -> sparse.csr_array:
 
     A missing weight is 1, parallel edges are summed, and a self-loop is stored once.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file, which may be packed with gzip or xz.
-
-    Returns
-    -------
-    csr_array
-        The adjacency matrix :math:`W = W^T`.
+    The file and the result are as in `read_graph`.
     """
     return graph_of(rudy_entries(TextPieces.of_whole(path)))[0]
 
@@ -107,15 +99,7 @@ def read_matrix_market(path: Source) -> sparse.csr_array:
     A pattern has weights 1, and duplicates are summed. A symmetric file holds one triangle, lower
     or upper. A general file must be symmetric to 1e-12 of each entry; its upper triangle counts.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file, which may be packed with gzip or xz.
-
-    Returns
-    -------
-    csr_array
-        The adjacency matrix :math:`W = W^T`.
+    The file and the result are as in `read_graph`.
     """
     return graph_of(matrix_market_entries(TextPieces.of_whole(path)))[0]
 
@@ -162,12 +146,7 @@ def read_rectangle(text: Text) -> tuple[tuple[int, int], Entries]:
 def write_matrix_market(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
     """Write the lower triangle of a graph's matrix; `read_matrix_market` gives it back exactly.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file, packed if its name ends in .gz or .xz. It appears whole or not at all.
-    W : sparse or dense matrix
-        The adjacency matrix :math:`W = W^T`.
+    The file and the matrix are as in `write_rudy`.
     """
     from condal.io.formats.writing import triples, upper_triangle, write_text
 

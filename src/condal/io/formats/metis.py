@@ -64,15 +64,7 @@ def read_metis(path: Source) -> sparse.csr_array:
 
     Without weights an edge has weight 1. A blank line is a vertex without neighbours.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file, which may be packed with gzip or xz.
-
-    Returns
-    -------
-    csr_array
-        The adjacency matrix :math:`W = W^T`.
+    The file and the result are as in `read_graph`.
     """
     return graph_of(metis_entries(TextPieces.of_whole(path)))[0]
 
@@ -101,12 +93,8 @@ def metis_entries(pieces: TextPieces) -> EntryStream:
 def write_metis(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
     """Write a graph in the METIS format; `read_metis` gives it back exactly.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file, packed if its name ends in .gz or .xz. It appears whole or not at all.
-    W : sparse or dense matrix
-        The adjacency matrix :math:`W = W^T`. Its diagonal must be zero, as there are no self-loops.
+    The file and the matrix are as in `write_rudy`; the diagonal must be zero, as there are no
+    self-loops.
     """
     upper = upper_triangle(W)
     if (loops := np.flatnonzero(upper.row == upper.col)).size:

@@ -1,6 +1,8 @@
-"""The oracle of a surface: S beside range(R), what a look costs, and steps of the multipliers."""
+"""The oracle of a surface: S beside range(R), looks, steps of the multipliers, and the rank."""
 
 from __future__ import annotations
+
+from math import inf
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from condal.methods.surface.equations import cost_of
 from condal.methods.surface.manifold import Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import SlackSpectrum, dual_step, lifted
+from condal.methods.surface.rank_policy import MAX_GROWN, RankPolicy
 from condal.methods.surface.rows import SurfaceRows
 from known import PLANTED, random_graph
 
@@ -120,3 +123,73 @@ def test_a_wrong_multiplier_of_one_edge_is_mended(edge):
     y, promised = dual_step(problem, point, spectrum)
     assert promised < 0.1 * spectrum.gap
     assert spectrum_of(problem, point, y).gap < 0.1 * spectrum.gap
+
+
+def test_a_direction_on_its_way_out_is_cut():
+    kept = RankPolicy(10).kept(np.array([1.0, 1e-5]), np.array([0.0, 1.0]), -1e-3, 1e-2)
+    assert kept.tolist() == [True, False]
+
+
+def test_a_direction_in_the_null_space_of_the_slack_is_kept_however_small():
+    kept = RankPolicy(10).kept(np.array([1.0, 1e-12]), np.array([1.0, 1e-4]), -1e-3, 1e-2)
+    assert kept.all()
+
+
+def test_a_cut_removes_less_of_the_trace_than_the_gap():
+    squares, curvatures = np.array([1.0, 4e-3, 3e-3, 2e-3]), np.array([0.0, 1.0, 1.0, 1.0])
+    kept = RankPolicy(10).kept(squares, curvatures, -1e-6, 1e-2)
+    assert kept.tolist() == [True, True, True, False]
+    assert squares[~kept].sum() <= 1e-2 * squares.sum()
+
+
+def test_a_cut_needs_half_the_gap_of_the_last_one():
+    squares, curvatures = np.array([1.0, 1e-9]), np.array([0.0, 1.0])
+    policy = RankPolicy(10).after_cut(1e-2)
+    assert policy.kept(squares, curvatures, -1e-9, 6e-3).all()
+    assert not policy.kept(squares, curvatures, -1e-9, 5e-3).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "rank", "gap", "residual", "grown"),
+    [
+        ([-1.0, -0.5, -0.05, 0.0], 3, 1e-2, 1e-3, 2),
+        ([-1.0, -0.5], 3, 1e-4, 1e-3, 0),  # the gap may be due to the residual
+        ([-1.0, -0.5], 9, 1e-2, 1e-3, 1),  # no room for more
+        ([1e-9, 1.0], 3, 1e-2, 1e-3, 0),
+        ([], 3, 1e-2, 1e-3, 0),
+        ([-1.0] * 50, 3, 1e-2, 1e-3, min(MAX_GROWN, 7)),
+    ],
+)
+def test_growth(values, rank, gap, residual, grown):
+    assert RankPolicy(10).grown(np.array(values), rank, gap, residual) == grown
+
+
+def test_no_sequence_of_decisions_repeats_for_ever():
+    """Whatever it is shown, the number of cuts is at most log2(first gap / last gap) + 1."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        policy, rank, cuts, least, first = RankPolicy(30), 20, 0, inf, 0.0
+        for _ in range(400):
+            gap = float(10 ** rng.uniform(-6, 0))
+            squares, curvatures = 10 ** rng.uniform(-12, 0, rank), rng.uniform(-0.1, 1, rank)
+            kept = policy.kept(squares, curvatures, -1e-3, gap)
+            if not kept.all():
+                cuts, policy = cuts + 1, policy.after_cut(gap)
+                least, first = min(least, gap), max(first, gap)
+            rank = int(kept.sum())
+            rank += policy.grown(np.sort(rng.uniform(-1, 1, 12)), rank, gap, 0.0)
+            assert 1 <= rank <= 30
+        assert cuts <= np.log2(first / least) + 1
+
+
+def test_slacks_at_zero_of_a_wrong_sign_are_opened():
+    slacks, values = np.array([0.0, 1e-12, 0.3, 0.0]), np.array([-1.0, 1.0, -1.0, 2.0])
+    opened = RankPolicy(10).opened(slacks, values, 1e-2)
+    assert opened[0] > 1e-4
+    assert opened[1:].tolist() == slacks[1:].tolist()
+    assert np.sum(opened[:1] ** 2) <= RankPolicy(10).column_norm(1e-2) ** 2
+
+
+def test_slacks_are_left_alone_where_every_sign_is_right():
+    slacks = np.array([0.0, 1.0])
+    assert RankPolicy(10).opened(slacks, np.array([1.0, 0.0]), 1e-2) is slacks

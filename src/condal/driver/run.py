@@ -174,8 +174,7 @@ class Run:
 
     def _set_deadline(self) -> None:
         """Set when the next iteration ends; the first has no limit, as nothing precedes it."""
-        writing = 0.0 if self.writer is None else self.writer.seconds
-        finish = self.certifier.point_seconds + writing
+        finish = self.certifier.point_seconds + (self.writer.seconds if self.writer else 0.0)
         proof, call = self.certifier.ledger.seconds, self.counts.longest
         until = self.budget.until(proof, call, finish)
         self.deadline.allow(until, patient=not len(self.record.history))

@@ -20,7 +20,7 @@ from condal_lab.bench.peers import OURS, installed
 from condal_lab.bench.peers.peer import Limits, PeerAnswer
 from condal_lab.bench.run import BenchPlan, jobs
 from condal_lab.bench.sets import SETS, named
-from condal_lab.bench.soft_impute import soft_impute
+from condal_lab.bench.specialised import soft_impute
 from condal_lab.bench.truths import Ratings, diffraction, noisy_entries, star_ratings
 from condal_lab.experiments.data import SOURCES
 from known import DATA, needs_data

@@ -26,8 +26,7 @@ from condal_lab.bench.conic.instances import (
     member,
 )
 from condal_lab.bench.conic.question import ConicAnswer, Question, Truth, judge
-from condal_lab.bench.conic.resolve import ResolveQuestion
-from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, violation
+from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion, violation
 from condal_lab.bench.conic.through_file import FileQuestion
 from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.measure import run_once

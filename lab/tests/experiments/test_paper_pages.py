@@ -7,7 +7,7 @@ import re
 import pytest
 
 from condal_lab.benchmarks import paper
-from condal_lab.benchmarks.paper_remarks import REMARKS, remark
+from condal_lab.benchmarks.paper import REMARKS, remark
 from condal_lab.experiments.claims import ClaimVerdict
 from condal_lab.experiments.instances import FULL
 from condal_lab.experiments.stored import read_study

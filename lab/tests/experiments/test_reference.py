@@ -13,8 +13,7 @@ from condal.errors import ProblemError
 from condal.problems import generalised_eigenvector, k_means, max_cut
 from condal_lab.experiments import reference as module
 from condal_lab.experiments.instances import QUICK, Instance, build
-from condal_lab.experiments.reference import Reference, reference, solution
-from condal_lab.experiments.splitting import splitting
+from condal_lab.experiments.reference import Reference, reference, solution, splitting
 from known import DATA, needs_data, torus
 
 

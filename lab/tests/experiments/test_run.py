@@ -11,12 +11,11 @@ import pytest
 
 from condal.errors import CondalError
 from condal_lab.experiments import run as runner
-from condal_lab.experiments.contenders import CONTENDERS
+from condal_lab.experiments.contenders import CONTENDERS, at_edge
 from condal_lab.experiments.folder import ExperimentFolder
 from condal_lab.experiments.instances import build
 from condal_lab.experiments.run import ExperimentCase, run
 from condal_lab.experiments.trial import TrialBudget
-from condal_lab.experiments.tune import at_edge
 from condal_lab.sweeps.processes import ONE_THREAD
 from condal_lab.sweeps.workers import Workers
 

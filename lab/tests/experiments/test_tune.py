@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condal.errors import ProblemError
-from condal_lab.experiments.tune import Parameter, at_edge, best, next_settings
+from condal_lab.experiments.contenders import Parameter, at_edge, best, next_settings
 
 ONE = (Parameter("lam0", start=0, low=-5, high=5),)
 TWO = (Parameter("lam", start=0, low=-4, high=4), Parameter("rho", start=-1, low=-4, high=0))

@@ -10,7 +10,7 @@ import pytest
 
 import condal
 from commands import FILES, enter, run
-from condal_lab.commands.vary_option import split
+from condal_lab.commands.sweep import split
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from condal_mpi.choice import LOW_RANK_TOL as LOW_RANK_TOL
 from condal_mpi.choice import TOL as TOL
 from condal_mpi.choice import chosen_method as chosen_method
 from condal_mpi.choice import default_rank as default_rank
+from condal_mpi.graphs import read_rows as read_rows
 from condal_mpi.lovasz_theta import DistributedTheta as DistributedTheta
 from condal_mpi.lovasz_theta import read_theta as read_theta
 from condal_mpi.lovasz_theta import theta as theta
@@ -19,7 +20,6 @@ from condal_mpi.phases import DistributedPhaseRetrieval as DistributedPhaseRetri
 from condal_mpi.phases import phase_retrieval as phase_retrieval
 from condal_mpi.phases import read_phase_retrieval as read_phase_retrieval
 from condal_mpi.programs import sparse_program as sparse_program
-from condal_mpi.reading import read_rows as read_rows
 from condal_mpi.sharded_array import ShardedArray as ShardedArray
 from condal_mpi.shards.convert import convert_graph as convert_graph
 from condal_mpi.shards.writing import write_shards as write_shards

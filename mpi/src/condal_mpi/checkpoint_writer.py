@@ -17,10 +17,9 @@ from condal.io.checkpoint.file import read_about as manifest_about
 from condal.io.container.atomic import previous
 from condal.io.safe_files import PathLike
 from condal.problem import Problem
-from condal_mpi.checkpoint.folder import MANIFEST, forget, read, write
+from condal_mpi.checkpoint.folder import MANIFEST, Shares, forget, read, write
 from condal_mpi.checkpoint.manifest import without_parts
 from condal_mpi.checkpoint.shard_digest import shard_words
-from condal_mpi.checkpoint.shares import Shares
 from condal_mpi.diffraction import DistributedDiffraction
 from condal_mpi.team import Team
 

@@ -15,10 +15,9 @@ from condal.problem import Problem
 from condal.problems.models import Trials, point_of
 from condal.problems.stable_sets import StableSet
 from condal.result import Result
-from condal_mpi.edges import Edges
-from condal_mpi.graphs import GraphModel, graph_rows
+from condal_mpi.graphs import GraphModel, graph_rows, in_file_order
 from condal_mpi.halo import Halo, with_halo
-from condal_mpi.maps import DistributedEntries
+from condal_mpi.maps import DistributedEntries, Edges
 from condal_mpi.maxcut import read_max_cut
 from condal_mpi.pieces import (
     DistributedEqual,
@@ -26,7 +25,6 @@ from condal_mpi.pieces import (
     DistributedSpectrahedron,
     OnesTerm,
 )
-from condal_mpi.reading import in_file_order
 from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.team import Team
 
@@ -42,15 +40,8 @@ class DistributedTheta(GraphModel):
 
     Parameters
     ----------
-    block : csr_array
-        This rank's rows of the adjacency matrix, with n columns and without self-loops.
-    team : Team
-        The ranks.
-    name : str
-        The name of the problem.
-    numbers : ndarray of int, optional
-        The numbers of this rank's rows in the graph as the user numbers it, from 0; by default they
-        are stored in that order.
+    block, team, name, numbers
+        As of `DistributedMaxCut`; the block holds rows of the adjacency matrix.
     """
 
     name: str = "theta"

@@ -19,7 +19,7 @@ from condal.problems.models import Trials, point_of, unit_diagonal
 from condal.problems.signs import flipped, signs_of
 from condal.result import Result
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
-from condal_mpi.graphs import GraphModel, graph_rows
+from condal_mpi.graphs import GraphModel, graph_rows, in_file_order, read_rows
 from condal_mpi.halo import Halo, with_halo
 from condal_mpi.maps import DistributedDiagonal
 from condal_mpi.matrix import ShardedRows, ShardedTerm, require_symmetric
@@ -28,7 +28,6 @@ from condal_mpi.pieces import (
     DistributedLinear,
     DistributedSpectrahedron,
 )
-from condal_mpi.reading import in_file_order, read_rows
 from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.team import Team
 

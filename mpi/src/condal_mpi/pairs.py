@@ -16,11 +16,10 @@ import numpy as np
 
 from condal.linalg.points import Array, Indices
 from condal.methods.spheres.program import Arrangement
-from condal_mpi.colouring import colouring
-from condal_mpi.edges import Edges
 from condal_mpi.halo import Exchange
+from condal_mpi.maps import Edges
 from condal_mpi.sharded_array import ShardedArray
-from condal_mpi.sweeps import places
+from condal_mpi.sweeps import colouring, places
 
 
 @dataclass(frozen=True, eq=False)

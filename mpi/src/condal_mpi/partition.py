@@ -23,8 +23,8 @@ from condal.io.container.atomic import write_errors
 from condal.io.safe_files import PathLike
 from condal.linalg.points import Indices
 from condal_mpi.engine import engine
+from condal_mpi.graphs import read_rows
 from condal_mpi.halo import row_starts, sent_to_ranks, with_halo
-from condal_mpi.reading import read_rows
 from condal_mpi.shards.folder import GraphRows, ShardFolder
 from condal_mpi.shards.manifest import MAX_SHARDS, Manifest, ShardRecord
 from condal_mpi.shards.shard import write_shard

@@ -1,7 +1,8 @@
 """Over-relaxed sweeps over the rows of a factor that ranks own: `Sweeps` colour by colour.
 
 A rank moves its rows of a colour, where the other ranks of its node read them, and then the nodes
-exchange the rows of this colour that others need, all columns at once.
+exchange the rows of this colour that others need, all columns at once. The colours are the same on
+any number of ranks.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
+from condal.linalg.sparse import row_entries
 from condal.linalg.symmetric import MIN_REORDERED_SIDE
 from condal.methods.lowrank.sweeps import (
     MIN_COLOUR_ENTRIES,
@@ -25,13 +27,64 @@ from condal.methods.lowrank.sweeps import (
     row_sizes,
 )
 from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
-from condal_mpi.colouring import colouring
-from condal_mpi.halo import Exchange
+from condal_mpi.checkpoint.shard_digest import mix
+from condal_mpi.halo import Exchange, Halo
 from condal_mpi.node_rows import NodeRows
 from condal_mpi.sharded_array import ShardedArray
+from condal_mpi.team import Team
 
 if TYPE_CHECKING:
     from condal_mpi.matrix import ShardedRows
+
+NONE = -1
+
+
+def colouring(graph: Any, halo: Halo, team: Team, *, most: int) -> Indices | None:
+    """Return the colour of each row of this rank and of its halo; None if more than `most` are
+    needed.
+
+    In the order of falling degrees, ties by a hash of the number, each vertex takes the first
+    colour that no neighbour before it has. All vertices whose neighbours before them are coloured
+    take theirs at once (Jones and Plassmann 1993). The columns of `graph` are those of the halo.
+    """
+    rows, degrees = graph.shape[0], np.diff(graph.indptr)
+    before = _before(graph, halo, degrees)
+    owner = np.repeat(np.arange(rows), degrees)
+    places = (graph.indices[before], owner[before])
+    followers = sp.csr_array((np.ones(places[0].size, bool), places), graph.shape[::-1])
+    waits = np.bincount(places[1], minlength=rows)
+    colour = np.full(halo.columns.size, NONE)
+    ready, count = np.flatnonzero(waits == 0), 0
+    while team.sum(float(ready.size)):
+        at, each = row_entries(graph, ready)
+        neighbours, first = graph.indices[at], before[at]
+        taken = np.zeros((ready.size, count + 1), dtype=bool)
+        taken[np.repeat(np.arange(ready.size), each)[first], colour[neighbours[first]]] = True
+        known = colour != NONE
+        colour[ready] = np.argmin(taken, axis=1)  # the last column is free
+        count = max(count, int(colour[ready].max(initial=NONE)) + 1)
+        count = int(team.largest(count))
+        if count > most:
+            return None
+        colour = halo(colour[:rows])
+        new = np.flatnonzero((colour != NONE) & ~known)
+        freed = followers.indices[row_entries(followers, new)[0]]
+        waits -= np.bincount(freed, minlength=rows)
+        freed = np.unique(freed)
+        ready = freed[waits[freed] == 0]
+    return colour
+
+
+def _before(graph: Any, halo: Halo, degrees: Indices) -> Any:
+    """Whether the column of each entry comes before its row."""
+    numbers = halo.columns.astype(np.int64)
+    degree, hashes = halo(degrees.astype(np.int64)), mix(numbers.view(np.uint64))
+    row, column = np.repeat(np.arange(graph.shape[0]), degrees), graph.indices
+    higher = degree[column] > degree[row]
+    tied = degree[column] == degree[row]
+    equal = tied & (hashes[column] == hashes[row])
+    earlier = tied & (hashes[column] < hashes[row])
+    return higher | earlier | (equal & (numbers[column] < numbers[row]))
 
 
 @dataclass(frozen=True, eq=False)

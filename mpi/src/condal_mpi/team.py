@@ -18,7 +18,7 @@ from condal.linalg.points import Array
 from condal.runtime.meter import agreeing
 from condal.runtime.version import versions
 from condal_mpi.engine import engine
-from condal_mpi.shared_memory import why_unshared
+from condal_mpi.node_rows import why_unshared
 
 ABORT_AFTER_SECONDS = 10.0  # of waiting for ranks that do not come to the same place
 POLL_SECONDS = 0.01

@@ -31,8 +31,12 @@ from condal.result import Result
 from condal_lab.bench import written
 from condal_lab.bench.cases import BenchCase, Quality, Written
 from condal_lab.bench.peers.peer import Refusal
-from condal_lab.bench.soft_impute import soft_impute
-from condal_lab.bench.specialised import projected_least_squares, r_rho_r, wirtinger_flow
+from condal_lab.bench.specialised import (
+    projected_least_squares,
+    r_rho_r,
+    soft_impute,
+    wirtinger_flow,
+)
 
 if TYPE_CHECKING:
     from condal_lab.bench.peers.peer import PeerAnswer

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from math import inf, isfinite
 
 from condal_lab.experiments.claims import ClaimVerdict, PaperClaim, label
+from condal_lab.experiments.contenders import Setting
 from condal_lab.experiments.curve import Decay, Slope, decay
 from condal_lab.experiments.study import Study, Tuned
-from condal_lab.experiments.tune import Setting
 
 HALF_SLOPE = (-0.65, -0.35)  # "about -1/2"
 ONE_SLOPE = (-inf, -0.9)  # "at or below -1"

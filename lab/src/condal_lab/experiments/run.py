@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from condal.errors import CondalError
-from condal_lab.experiments.contenders import CONTENDERS, Contender
+from condal_lab.experiments.contenders import CONTENDERS, Contender, Setting, next_settings
 from condal_lab.experiments.curve import score
 from condal_lab.experiments.folder import ExperimentFolder, Known
 from condal_lab.experiments.instances import Instance
 from condal_lab.experiments.reference import reference
 from condal_lab.experiments.study import Study, Tuned, TunedMethods
 from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, run_trial
-from condal_lab.experiments.tune import Setting, next_settings
 from condal_lab.sweeps.progress import Watch
 from condal_lab.sweeps.workers import Desk, WorkerDied, Workers
 

@@ -7,11 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from condal.errors import CondalError
-from condal_lab.experiments.contenders import CONTENDERS, Contender
+from condal_lab.experiments.contenders import (
+    CONTENDERS,
+    Contender,
+    Setting,
+    at_edge,
+    best,
+    next_settings,
+)
 from condal_lab.experiments.curve import FLOOR_MARGIN, Curve, Slope, score, slope
 from condal_lab.experiments.reference import Reference
 from condal_lab.experiments.trial import MethodTrial, TrialBudget
-from condal_lab.experiments.tune import Setting, at_edge, best, next_settings
 
 
 @dataclass(frozen=True, eq=False)

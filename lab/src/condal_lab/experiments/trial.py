@@ -15,9 +15,8 @@ from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Status
 from condal.storage import Atoms, Dense, Sketch
 from condal.types import Method, Storage
-from condal_lab.experiments.contenders import CONTENDERS
+from condal_lab.experiments.contenders import CONTENDERS, Setting
 from condal_lab.experiments.curve import Curve
-from condal_lab.experiments.tune import Setting
 
 UNREACHABLE_TOL = 1e-300  # so the budget ends a trial
 CONVERGED_TOL = 1e-8  # of the free estimates; the optimum is not known more accurately

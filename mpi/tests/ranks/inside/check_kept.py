@@ -180,7 +180,7 @@ def test_where_one_rank_cannot_write_all_have_its_error_and_the_old_one_stays(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     if team.rank == team.size - 1:
-        monkeypatch.setattr("condal_mpi.checkpoint.part.write_file", full)
+        monkeypatch.setattr("condal_mpi.checkpoint.manifest.write_file", full)
     with pytest.raises(CondalError, match="cannot be written: No space left on device") as caught:
         put(team, manifest, 2)
     assert len(set(team.gathered(str(caught.value)))) == 1

@@ -15,11 +15,10 @@ from condal.methods.lowrank.sweeps import Sweeps
 from condal.problems import max_cut
 from condal_mpi import sweeps
 from condal_mpi.checkpoint_writer import read_about
-from condal_mpi.colouring import colouring
 from condal_mpi.halo import with_halo
 from condal_mpi.matrix import ShardedRows
 from condal_mpi.sharded_array import ShardedArray, normals
-from condal_mpi.sweeps import DistributedSweeps
+from condal_mpi.sweeps import DistributedSweeps, colouring
 
 N = 400
 LOOKS = 1e-4  # relative: what a proof gains between two looks, which rounding may move

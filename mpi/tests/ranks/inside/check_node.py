@@ -17,9 +17,8 @@ import condal_mpi
 from condal_mpi import sweeps
 from condal_mpi.engine import engine
 from condal_mpi.matrix import ShardedRows
-from condal_mpi.node_rows import NodeRows
+from condal_mpi.node_rows import NodeRows, shared_memory
 from condal_mpi.sharded_array import ShardedArray, normals
-from condal_mpi.shared_memory import shared_memory
 from condal_mpi.sweeps import DistributedSweeps
 from condal_mpi.team import Team
 

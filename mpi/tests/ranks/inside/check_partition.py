@@ -12,9 +12,9 @@ from condal.errors import CondalError, FormatError, MissingExtra
 from condal.io.formats import read_labelled_graph
 from condal.problems import max_cut, theta
 from condal_mpi import partition, write_shards
+from condal_mpi.graphs import in_file_order, read_rows
 from condal_mpi.halo import with_halo
 from condal_mpi.partition import partition_graph, partition_numbers, renumbered
-from condal_mpi.reading import in_file_order, read_rows
 from condal_mpi.shards.folder import ShardFolder
 from shuffled import shuffled_torus
 

@@ -17,7 +17,7 @@ from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.formats import read_graph, read_labelled_graph
 from condal.problems.graphs import adjacency
 from condal_mpi import convert_graph, write_shards
-from condal_mpi.reading import read_rows
+from condal_mpi.graphs import read_rows
 from condal_mpi.shards import shard
 from condal_mpi.shards.manifest import read_manifest
 from condal_mpi.team import Team

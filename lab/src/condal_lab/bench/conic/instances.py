@@ -11,10 +11,8 @@ from condal.problems.conic.files import SdpaProblem, read_sdpa, read_sedumi
 from condal_lab.bench.cases import BenchCase, Quality, Set
 from condal_lab.bench.conic import decisions, estimation, families, systems
 from condal_lab.bench.conic.question import Truth
-from condal_lab.bench.conic.resolve import ResolveQuestion
-from condal_lab.bench.conic.startup import CvxpyStart, FileStart
-from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion
-from condal_lab.bench.conic.through_file import FileQuestion
+from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion
+from condal_lab.bench.conic.through_file import CvxpyStart, FileQuestion, FileStart
 from condal_lab.bench.libraries import DIMACS, SDPLIB
 from condal_lab.bench.peers.peer import PeerAnswer
 

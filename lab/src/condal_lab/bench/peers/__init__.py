@@ -2,10 +2,9 @@
 
 from condal.errors import ProblemError
 from condal_lab.bench.peers.copt import Copt
-from condal_lab.bench.peers.eigh import Eigh
 from condal_lab.bench.peers.factored import Lorads, Mixing, Sdplr
 from condal_lab.bench.peers.interior import Csdp, Dsdp, Sdpa
-from condal_lab.bench.peers.ours import Ours
+from condal_lab.bench.peers.ours import Eigh, Ours
 from condal_lab.bench.peers.peer import Peer
 from condal_lab.bench.peers.programs import PACKAGES
 from condal_lab.bench.peers.pymanopt import Pymanopt

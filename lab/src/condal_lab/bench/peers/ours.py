@@ -1,4 +1,4 @@
-"""condal itself: `condal.solve(problem, tol=tol)` with default options."""
+"""condal itself, with default options, and a yardstick: one dense eigenvalue decomposition."""
 
 from __future__ import annotations
 
@@ -6,11 +6,31 @@ import time
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
+
 import condal
-from condal.problem import Model, Problem
+from condal.problem import Model, Problem, problem_of
 from condal.problems.conic import ConicModel, conic_model
 from condal.result import Result
-from condal_lab.bench.peers.peer import Limits, PeerAnswer
+from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer
+
+
+@dataclass(frozen=True)
+class Eigh:
+    """`numpy.linalg.eigh` of a random symmetric matrix of the side of x; it solves nothing."""
+
+    name: str = "eigh"
+    install: str = "pip install numpy"
+
+    def version(self) -> str:
+        return np.__version__
+
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> CallTask:
+        n = getattr(problem_of(model).X, "n", 0)
+        a = np.random.default_rng(0).standard_normal((n, n))
+        a += a.T
+        return CallTask(lambda: np.linalg.eigh(a), lambda pairs: PeerAnswer(recovered=pairs))
+
 
 SHARE_OF_TIME = 0.9  # the rest is for a last proof
 

@@ -1,4 +1,4 @@
-"""Tables in Markdown."""
+"""Tables in Markdown, and for a terminal."""
 
 from __future__ import annotations
 
@@ -10,4 +10,17 @@ def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *body]
     return "\n".join(
         "| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines
+    )
+
+
+def aligned(head: Sequence[str], body: Iterable[Sequence[str]], *, left: Sequence[str] = ()) -> str:
+    """Return a table in columns, of which those in `left` begin at the left."""
+    lines = [list(head), *map(list, body)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if name in left else cell.rjust(width)
+            for cell, width, name in zip(line, widths, head, strict=True)
+        ).rstrip()
+        for line in lines
     )

@@ -16,6 +16,7 @@ from typing import Any
 from condal.errors import CondalError
 from condal_lab.bench.process import finite, run_alone
 from condal_lab.bench.results import machine, versions
+from condal_lab.markdown import aligned
 
 ROOT = Path(__file__).resolve().parents[4]  # of the clone
 RESULTS = ROOT / "lab" / "results"
@@ -82,12 +83,7 @@ class Benchmark:
 def table(rows: Sequence[Row]) -> str:
     """Return rows as a table for a terminal."""
     head = list(dict.fromkeys(key for row in rows for key in row))
-    lines = [head, *([_cell(row.get(key)) for key in head] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        for line in lines
-    )
+    return aligned(head, [[_cell(row.get(key)) for key in head] for row in rows])
 
 
 def _cell(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import click
@@ -14,8 +15,6 @@ from condal.report.progress import clock
 from condal.runtime.text import WIDTH, escape_terminal, table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from condal_lab.bench.cases import Set
     from condal_lab.bench.job import BenchRun
     from condal_lab.bench.results import Results
@@ -126,50 +125,28 @@ def _run(benchmark: Set, plan: BenchPlan) -> None:
 
 
 def _print(benchmark: Set, results: Results) -> None:
-    """Print the tables in 80 columns."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from condal_lab.bench.table import HEAD, RATIOS, TOO_WIDE, growth, heading, notes, rows
-
-    console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
-    if benchmark.compact:
-        _print_summary(console, benchmark, results)
-    for case in () if benchmark.compact else results.cases:
-        console.print(Text(f"\n{heading(benchmark, results, case)}", style="bold"))
-        grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-        kept = [at for at, name in enumerate(HEAD) if name not in TOO_WIDE]
-        for name in [HEAD[at] for at in kept]:
-            ends = name in ("solver", "proved of")
-            grid.add_column(name, justify="left" if ends else "right", no_wrap=True)
-        for cells in rows(results, case):
-            grid.add_row(*(cells[at] for at in kept))
-        console.print(grid)
-        for note in notes(results.of(case), benchmark.case(case).quality):
-            console.print(Text(f"  {note}"))
-    if not benchmark.compact:
-        console.print(Text(f"\n{RATIOS}. * marks a gap above the tolerance."))
-    for line in growth(benchmark, results):
-        console.print(Text(f"\n{line}"))
-
-
-def _print_summary(console: Console, benchmark: Set, results: Results) -> None:
-    """Print the verdicts of each solver by group; the file has a row per instance."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+    """Print the tables in 80 columns; for many small instances, the summary of each group."""
     from condal_lab.bench.compact import SUMMARY, summary
+    from condal_lab.bench.table import HEAD, RATIOS, TOO_WIDE, growth, heading, notes, rows
+    from condal_lab.markdown import aligned
 
-    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for name in SUMMARY:
-        grid.add_column(name, justify="left" if name in ("group", "solver") else "right")
-    for cells in summary(benchmark, results):
-        grid.add_row(*cells)
-    console.print(grid)
-    console.print(Text("\nx: condal's CPU time over the best rival's; below 1 favours condal"))
+    if benchmark.compact:
+        click.echo(aligned(SUMMARY, summary(benchmark, results), left=("group", "solver")))
+        click.echo("\nx: condal's CPU time over the best rival's; below 1 favours condal")
+        return
+    kept = [at for at, name in enumerate(HEAD) if name not in TOO_WIDE]
+    head = [HEAD[at] for at in kept]
+    for case in results.cases:
+        click.echo(f"\n{heading(benchmark, results, case)}\n")
+        body = [[cells[at] for at in kept] for cells in rows(results, case)]
+        click.echo(aligned(head, body, left=("solver", "proved of")))
+        for note in notes(results.of(case), benchmark.case(case).quality):
+            click.echo(
+                fill(escape_terminal(note), WIDTH, initial_indent="  ", subsequent_indent="  ")
+            )
+    click.echo(f"\n{RATIOS}.\n* marks a gap above the tolerance.")
+    for line in growth(benchmark, results):
+        click.echo(f"\n{line}")
 
 
 def _say(line: str) -> None:

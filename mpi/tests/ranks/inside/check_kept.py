@@ -16,7 +16,7 @@ from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.checkpoint.fingerprint import fingerprint_of
 from condal_mpi import DistributedSketch, ShardedArray, max_cut, theta
 from condal_mpi.checkpoint import folder as folders
-from condal_mpi.checkpoint import shard_spec
+from condal_mpi.checkpoint import manifest as manifests
 from condal_mpi.checkpoint.folder import read, write
 from condal_mpi.checkpoint.shard_digest import shard_words
 from condal_mpi.checkpoint_writer import (
@@ -82,7 +82,7 @@ def manifest(shared):
 
 @pytest.mark.parametrize("piece", [40, 1 << 24])
 def test_rows_that_some_ranks_wrote_are_read_by_any_number(piece, manifest, team, monkeypatch):
-    monkeypatch.setattr(shard_spec, "PIECE_BYTES", piece)
+    monkeypatch.setattr(manifests, "PIECE_BYTES", piece)
     for writers in range(1, team.size + 1):
         if (some := first(team, writers)) is not None:
             put(some, manifest, writers)

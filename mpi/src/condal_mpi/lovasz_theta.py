@@ -15,9 +15,10 @@ from condal.problem import Problem
 from condal.problems.models import Trials, point_of
 from condal.problems.stable_sets import StableSet
 from condal.result import Result
+from condal_mpi.edges import Edges
 from condal_mpi.graphs import GraphModel, graph_rows, in_file_order
 from condal_mpi.halo import Halo, with_halo
-from condal_mpi.maps import DistributedEntries, Edges
+from condal_mpi.maps import DistributedEntries
 from condal_mpi.maxcut import read_max_cut
 from condal_mpi.pieces import (
     DistributedEqual,

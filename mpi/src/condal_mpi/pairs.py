@@ -16,8 +16,8 @@ import numpy as np
 
 from condal.linalg.points import Array, Indices
 from condal.methods.spheres.program import Arrangement
+from condal_mpi.edges import Edges
 from condal_mpi.halo import Exchange
-from condal_mpi.maps import Edges
 from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.sweeps import colouring, places
 

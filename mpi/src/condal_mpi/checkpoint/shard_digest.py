@@ -17,7 +17,7 @@ from condal_mpi.diffraction import (
     DistributedLeastSquares,
     ReplicatedHermitian,
 )
-from condal_mpi.maps import Edges
+from condal_mpi.edges import Edges
 from condal_mpi.matrix import ShardedRows
 from condal_mpi.oracle import Slepc
 from condal_mpi.rows import SparseMatrices

@@ -16,7 +16,8 @@ from condal.maps.entries import Entries
 from condal.problems import theta
 from condal.problems.graphs import edges
 from condal_mpi.checkpoint_writer import read_about
-from condal_mpi.maps import DistributedEntries, Edges
+from condal_mpi.edges import Edges
+from condal_mpi.maps import DistributedEntries
 from condal_mpi.pieces import OnesTerm
 from condal_mpi.sharded_array import ShardedArray
 

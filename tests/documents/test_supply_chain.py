@@ -132,7 +132,7 @@ EXTRAS = {
     "jinja2": ("report/",),
     "matplotlib": ("condal_lab/", "report/", "result.py", "problems/answers.py"),
     "pooch": ("condal_lab/experiments/data.py",),
-    "cvxpy": ("cvxpy/", "condal_lab/bench/conic/"),
+    "cvxpy": ("cvxpy/", "condal_lab/bench/conic/", "condal_lab/bench/written.py"),
     "sklearn": ("sklearn/",),
     "pandas": ("certificates/history.py", "problems/completed.py", "condal_lab/sweeps/table.py"),
     "distributed": ("condal_lab/sweeps/cluster.py",),

@@ -230,8 +230,11 @@ class Substitution:
     structure: Structure
 
     @classmethod
-    def of(cls, structure: Structure) -> Substitution | None:
-        """Return the substitution of all defined variables; None if it is not worth it."""
+    def of(cls, structure: Structure, *, always: bool = False) -> Substitution | None:
+        """Return the substitution of all defined variables; None if it is not worth it.
+
+        `always` takes it wherever a variable is defined.
+        """
         A, P, C = structure.A, structure.P, structure.columns
         if P is None:
             return None
@@ -243,7 +246,7 @@ class Substitution:
         rest = np.setdiff1d(np.arange(A.shape[0]), rows)
         kept = np.setdiff1d(np.arange(A.shape[1]), defined)
         entries = min(float(lengths @ lengths), float(kept.size) ** 2)
-        if not rows.size or not rest.size or entries > lengths.sum():
+        if not rows.size or not rest.size or (entries > lengths.sum() and not always):
             return None
         pivots = C.data[C.indptr[defined]]
         inverse = sp.dia_array((1.0 / pivots[None], [0]), (rows.size, rows.size))

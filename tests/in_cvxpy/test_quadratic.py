@@ -133,27 +133,22 @@ def test_a_singular_form_is_stated_by_its_cone():
     assert [c.dual_value for c in asked.constraints] == pytest.approx([6.0, 6.0], abs=1e-2)
 
 
-def test_an_unbounded_quadratic_program_is_unbounded():
-    x = cp.Variable(2)
-    problem = cp.Problem(cp.Minimize(cp.square(x[0]) - x[1]), [x[1] >= 0])
+x = cp.Variable(2)
+ENDS = {
+    "unbounded": (cp.square(x[0]) - x[1], [x[1] >= 0], "unbounded", -np.inf),
+    "infeasible": (cp.sum_squares(x), [x >= 1, cp.sum(x) <= 1], "infeasible", np.inf),
+    "bounded along x_1, which has curvature": (
+        cp.square(x[0]) - x[0] + x[1], [x >= 0], "optimal", -0.25
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("objective", "rows", "status", "value"), ENDS.values(), ids=ENDS)
+def test_how_a_quadratic_program_ends(objective, rows, status, value):
+    problem = cp.Problem(cp.Minimize(objective), rows)
     problem.solve(solver=CONDAL())
-    assert problem.status == "unbounded"
-
-
-def test_an_infeasible_quadratic_program_is_infeasible():
-    x = cp.Variable(2)
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1, cp.sum(x) <= 1])
-    problem.solve(solver=CONDAL())
-    assert problem.status == "infeasible"
-
-
-def test_a_problem_with_a_ray_of_zero_curvature_is_not_unbounded_beyond_it():
-    """x_1^2 - x_1: the ray along x_1 has curvature, so the objective is bounded."""
-    x = cp.Variable(2)
-    problem = cp.Problem(cp.Minimize(cp.square(x[0]) - x[0] + x[1]), [x >= 0])
-    problem.solve(solver=CONDAL())
-    assert problem.status == "optimal"
-    assert problem.value == pytest.approx(-0.25, abs=1e-4)
+    assert problem.status == status
+    assert problem.value == pytest.approx(value, abs=1e-4)
 
 
 def test_unconstrained_least_squares_is_proved():

@@ -12,13 +12,14 @@ from cvxpy import settings
 from cvxpy.reductions.cvx_attr2constr import lower_value
 from scipy.sparse.linalg import lsqr
 
-from condal.certificates.certificate import CheckedAnswer, rounded_text
+from condal.certificates.certificate import CheckedAnswer
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.judgement import BEYOND_TRACE
 from condal.cvxpy.solver import CONDAL, cone_program
 from condal.cvxpy.svec import svec
 from condal.errors import ProblemError
 from condal.linalg.points import Array
+from condal.problems.conic.answers import proved_sides, to_user
 from condal.problems.conic.interior import completed
 
 CONTRADICTION = "the proofs of the two bounds contradict each other"
@@ -83,7 +84,7 @@ def certify(problem: cp.Problem, *, trace_bound: float | None = None) -> Checked
         lower, upper = -inf, inf if assumed == ASSUMPTION else upper
         assumed = ASSUMPTION
     offset = float(inverse[-1][settings.OFFSET])
-    bound, attained = _to_user(lower, offset, sense, -inf), _to_user(upper, offset, sense, inf)
+    bound, attained = to_user(lower, upper, sense * offset, sense)
     answer = CheckedAnswer(
         problem.status,
         bool(np.isfinite(bound)),
@@ -96,13 +97,6 @@ def certify(problem: cp.Problem, *, trace_bound: float | None = None) -> Checked
         missing=() if flaw else _missing(problem, z, bound, trace_bound),
     )
     return replace(answer, verdict=_verdict(answer, assumed, flaw, sense))
-
-
-def _to_user(value: float, offset: float, sense: float, side: float) -> float:
-    """Return a bound on the minimum in the user's sense, with the offset, rounded outwards."""
-    if not np.isfinite(value):
-        return sense * value
-    return float(np.nextafter(sense * (value + offset), sense * side))
 
 
 def _bound(judge: Judge, z: Array | None, trace_bound: float | None) -> tuple[float, str]:
@@ -127,13 +121,8 @@ def _missing(
 
 
 def _verdict(answer: CheckedAnswer, assumed: str, flaw: str, sense: float) -> str:
-    sides = ("at least", "at most") if sense > 0 else ("at most", "at least")
-    statements = [
-        f"{side} {rounded_text(value, up=side == 'at most')}"
-        for side, value in zip(sides, (answer.bound, answer.attained), strict=True)
-        if np.isfinite(value)
-    ]
-    line = f"proved, {assumed}: the optimum is {' and '.join(statements)}"
+    statements = proved_sides(answer.bound, answer.attained, sense)
+    line = f"proved, {assumed}: the optimum is {statements}"
     if not answer.proved:
         lack = "no bound is proved: " if statements else "nothing is proved: "
         lack += flaw or "no dual near the solver's satisfies the dual constraints exactly"

@@ -146,7 +146,7 @@ class _Check:
         if lower > upper:  # the upper bound assumes nothing
             flaw = _contradiction(assumed)
             lower, upper, assumed = -inf, upper if assumed else inf, ()
-        bound, attained = self._to_user(lower, -inf), self._to_user(upper, inf)
+        bound, attained = to_user(lower, upper, self.program.offset, self.sense)
         proved = isfinite(bound)
         status = "bounded" if proved else "unknown"
         verdict = self._verdict(bound, attained, assumed, flaw)
@@ -156,13 +156,6 @@ class _Check:
             status, proved, bound=bound, verdict=verdict, attained=attained, missing=missing,
             **measured,
         )  # fmt: skip
-
-    def _to_user(self, value: float, side: float) -> float:
-        """Return a bound on the minimum in the user's sense, with the offset, rounded outwards."""
-        if not isfinite(value):
-            return self.sense * value
-        total = self.sense * value + self.program.offset
-        return float(np.nextafter(total, self.sense * side)) if self.program.offset else total
 
     # ---- the point -----------------------------------------------------------------------------
 
@@ -278,18 +271,33 @@ class _Check:
 
     def _verdict(self, bound: float, attained: float, assumed: tuple[str, ...], flaw: str) -> str:
         optimum = "maximum" if self.program.maximise else "minimum"
-        above, below = (self.program.maximise, not self.program.maximise)
-        statements = [
-            f"at {'most' if up else 'least'} {rounded_text(value, up=up)}"
-            for value, up in ((bound, above), (attained, below))
-            if isfinite(value)
-        ]
+        statements = proved_sides(bound, attained, self.sense)
         lacks = f"; missing: {', '.join(self.missing)}" if self.missing else flaw
         if not statements:
             return f"nothing is proved{lacks or ': y does not prove a bound'}"
         line = f"proved, {'; '.join(assumed) or 'without assumptions'}: the {optimum} is "
-        line += " and ".join(statements)
+        line += statements
         return line + (f"\nno bound is proved{lacks}" if not isfinite(bound) else lacks)
+
+
+def to_user(lower: float, upper: float, offset: float, sense: float) -> tuple[float, float]:
+    """Return bounds on the minimum in the user's sense, with the offset, rounded outwards."""
+
+    def moved(value: float, side: float) -> float:
+        if not (offset and isfinite(value)):
+            return sense * value
+        return float(np.nextafter(sense * value + offset, sense * side))
+
+    return moved(lower, -inf), moved(upper, inf)
+
+
+def proved_sides(bound: float, attained: float, sense: float) -> str:
+    """Return what is proved of the optimum, such as "at least 1 and at most 2"; "" for nothing."""
+    return " and ".join(
+        f"at {'most' if up else 'least'} {rounded_text(value, up=up)}"
+        for value, up in ((bound, sense < 0), (attained, sense > 0))
+        if isfinite(value)
+    )
 
 
 def _contradiction(assumed: tuple[str, ...]) -> str:

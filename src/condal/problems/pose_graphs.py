@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
-from condal.io.formats.g2o import Measurements
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.schur import Eliminated, SchurTerm
 from condal.linalg.sparse import diagonal_matrix
@@ -25,6 +24,9 @@ from condal.problems.poses import Poses, RelativePoses, nearest_rotations
 from condal.result import Result
 from condal.sets.boxes import Equal
 from condal.smooth.objectives import Linear
+
+if TYPE_CHECKING:
+    from condal.io.formats.g2o import Measurements
 
 EXTRA_RANK = 2  # columns beyond d of the first factor: fewer local minima
 
@@ -201,7 +203,7 @@ def pose_graph(
            [1., 1.],
            [0., 1.]])
     """
-    if isinstance(measurements, Measurements):
+    if isinstance(measurements, tuple) and hasattr(measurements, "_fields"):
         measurements = RelativePoses(*measurements)
     if not isinstance(measurements, RelativePoses):
         raise ProblemError(f"wanted RelativePoses; got {describe(measurements)}")

@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from condal.errors import FormatError
-from condal.io.formats.arrays import read_array
 from condal.io.formats.numerals import DECIMAL, DECIMAL_COMMA, MAX_EXACT_INTEGER, MISSING
 from condal.io.formats.signatures import is_npy, is_npz
 from condal.io.formats.text import Source, Text, quote, read_text
@@ -296,6 +295,8 @@ def read_points(path: PathLike) -> Array:
         )
     if not is_npy(path):
         return read_table(path, wanted="points, one per row").values
+    from condal.io.formats.arrays import read_array
+
     array = read_array(path)
     if array.dtype.kind == "c":
         raise FormatError("holds complex numbers; points are real", path=name)

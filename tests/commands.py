@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -54,6 +55,24 @@ def eigenvector_pair():
     return stream.getvalue()
 
 
+COMMON = {  # the keys of --json, to which an application adds its own
+    "problem": str,
+    "method": str,
+    "why": str,
+    "status": str,
+    "objective": float,
+    "bound": float,
+    "gap": float,
+    "infeasibility": float,
+    "price": float,
+    "bracket": bool,
+    "certified": bool,
+    "reconstruction": type(None),
+    "iterations": int,
+    "oracle_calls": int,
+    "matvecs": int,
+    "seconds": float,
+}
 FILES = {
     "max-cut": PENTAGON,
     "theta": PENTAGON,
@@ -87,6 +106,16 @@ def enter(folder, monkeypatch):
 def run(*arguments):
     """Run a command and return its result."""
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def refused(*arguments):
+    """Return the error of a command that must be refused: one line, and no file left behind."""
+    before = sorted(Path().rglob("*"))
+    ended = run(*arguments)
+    assert (ended.exit_code, ended.stdout) == (2, ""), ended.output
+    assert re.fullmatch(r"condal: error: [^\n]+\n", ended.stderr)
+    assert sorted(Path().rglob("*")) == before
+    return ended.stderr
 
 
 # If a shell starts the tests in the background, SIGINT is ignored in all their children.

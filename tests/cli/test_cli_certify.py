@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import condal
-from commands import FILES, NEEDED, enter, run
+from commands import FILES, NEEDED, refused, run
 from condal.cli.applications import APPLICATIONS
-from condal.cli.saved_claims import _alike, _same
+from condal.cli.claims import _alike, _same
 from condal.io.formats import write_rudy
 from condal.io.results import load
 from condal.runtime.time_limit import TimeLimit
@@ -42,11 +42,6 @@ OTHER = {
 rewrite, rewrite_array = partial(rewrite_in, "run"), partial(reseal, "run")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    return enter(tmp_path, monkeypatch)
-
-
 def saved(name, *options, folder="run"):
     needed = NEEDED.get(name, ())
     arguments = ("--as", name, *needed, "--save", folder, *options)
@@ -61,16 +56,6 @@ def certified(name, *options, code=0, folder="run"):
     assert ended.stderr == ""
     assert all(len(line) <= 80 for line in ended.stdout.splitlines())
     return ended.stdout
-
-
-def refused(*arguments):
-    before = sorted(Path().rglob("*"))
-    ended = run(*arguments)
-    assert ended.exit_code == 2, ended.output
-    assert ended.stdout == ""
-    assert re.fullmatch(r"condal: error: [^\n]+\n", ended.stderr)
-    assert sorted(Path().rglob("*")) == before
-    return ended.stderr
 
 
 def assert_every_claim_is_true(proof):

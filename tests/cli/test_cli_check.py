@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import condal
-from commands import PENTAGON, PROGRAM, enter, run
+from commands import PENTAGON, PROGRAM, run
 from known import DATA, needs_data
 
 ROOT = 2**0.5
@@ -27,10 +27,8 @@ SDPLR = (
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    enter(tmp_path, monkeypatch)
+def _program(folder):
     Path("small.dat-s").write_text(PROGRAM)
-    return tmp_path
 
 
 def checked(*arguments, code=0):

@@ -7,16 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import enter, run
+from commands import run
 from condal.io.results import load
 from forging import reseal, rewrite
 
 FEASIBLE = "2\n1\n2\n1 1\n0 1 1 2 1\n1 1 1 1 1\n2 1 2 2 1\n"  # X_11 = X_22 = 1: the trace is 2
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    return enter(tmp_path, monkeypatch)
 
 
 def text_of(ended):

@@ -11,7 +11,7 @@ import pytest
 
 import condal
 import condal_lab
-from commands import enter, run
+from commands import refused, run
 from condal.cli.settings import PARAMETERS, method_in, settings_of
 from condal.cli.solve import solve
 from condal.methods.registry import METHODS
@@ -20,21 +20,9 @@ from condal.methods.rules import Decr, Fixed, Harmonic, Proportional
 PENTAGON = ("solve", "max-cut.txt", "--as", "max-cut")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    return enter(tmp_path, monkeypatch)
-
-
 def built(*words):
     """The method that the command line stands for."""
     return method_in(settings_of(solve.make_context("solve", [*PENTAGON[1:], *words]).params))
-
-
-def refused(*words):
-    ended = run(*PENTAGON, *words)
-    assert ended.exit_code == 2
-    assert re.fullmatch(r"condal: error: [^\n]+\n", ended.stderr)
-    return ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -92,7 +80,7 @@ def test_every_method_and_every_parameter_that_it_takes_can_be_typed(name):
 )
 def test_parameters_that_do_not_fit_are_refused_before_the_file_is_read(words, text):
     Path("max-cut.txt").unlink()
-    assert re.search(text, refused(*words.split()))
+    assert re.search(text, refused(*PENTAGON, *words.split()))
 
 
 def test_the_solve_is_that_of_the_library():

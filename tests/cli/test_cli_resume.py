@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import condal
-from commands import FILES, NEEDED, enter, run, signalled
+from commands import FILES, NEEDED, PENTAGON, refused, run, signalled
 from condal.io.checkpoint.file import read
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
@@ -19,10 +19,9 @@ from known import random_graph
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    enter(tmp_path, monkeypatch)
+def _files(folder):
     write_rudy("graph.txt", random_graph(50, 5))
-    Path("pentagon.txt").write_text("5 5\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n5 1 1\n")
+    Path("pentagon.txt").write_text(PENTAGON)
 
 
 def record(path):
@@ -116,15 +115,6 @@ def test_every_application_is_resumed_with_its_own_options(name):
     assert Path("c").exists()
     assert run("resume", "c", file, "--json", "parts.json").exit_code == 0
     assert record("parts.json") == record("whole.json")
-
-
-def refused(*words):
-    before = sorted(Path().iterdir())
-    ended = run(*words)
-    assert (ended.exit_code, ended.stdout) == (2, "")
-    assert sorted(Path().iterdir()) == before
-    assert ended.stderr.startswith("condal: error: ")
-    return ended.stderr
 
 
 def test_resume_with_other_data_is_refused():

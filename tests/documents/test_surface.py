@@ -20,8 +20,7 @@ from condal.certificates.history import Row
 from condal.errors import FormatError
 from condal.io.results.rows import cell
 from condal.report.notebook import Bar
-from condal.report.pages import page
-from condal.report.section import _csv
+from condal.report.pages import _csv, page
 from condal.runtime.text import escape_controls, escape_html, escape_terminal, grid, pairs
 from condal_lab.experiments import data
 from known import torus

@@ -11,8 +11,8 @@ import condal
 from condal.certificates.certificate import rounded_text
 from condal.certificates.history import History, Row
 from condal.report import notebook
-from condal.report.notebook import drawn, in_notebook
-from condal.report.progress import Progress
+from condal.report.notebook import drawn
+from condal.report.progress import Progress, in_notebook
 from condal.report.words import bound_of
 from condal.runtime.text import grid, pairs
 

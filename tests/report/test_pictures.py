@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist
 
 from condal.report import drawn, pictures
 from condal.report.figures import of_picture
-from condal.report.layout import places
+from condal.report.pictures import places
 from condal.report.svg import inline
 
 

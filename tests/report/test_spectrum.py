@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from condal.linalg.points import LowRank, Outer
-from condal.report.spectrum import spectra
+from condal.report.figures import spectra
 
 RNG = np.random.default_rng(0)
 REAL = LowRank(RNG.standard_normal((30, 4)), np.array([2.0, 1.0, 0.5, 3.0]))

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, replace
-from math import inf, isfinite, isnan, nan
+from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
 
 import click
 
-from condal.certificates.certificate import Certificate, CheckedAnswer, rounded_text
+from condal.certificates.certificate import CheckedAnswer, rounded_text
 from condal.certificates.claims import Claim
-from condal.certificates.evaluation import EvaluatedPoint
-from condal.certificates.history import History
-from condal.certificates.verification import MISFITS, Verdict, verify
+from condal.certificates.verification import Verdict, verify
 from condal.cli.application import Application, Rows
 from condal.cli.applications import APPLICATIONS
 from condal.cli.applications.programs import SDP, read_program
+from condal.cli.claims import TRACE_BOUND, of_folder, of_pair, saved_application
 from condal.cli.command import ApplicationCommand, Name
-from condal.cli.saved_claims import TRACE_BOUND, of_folder, saved_application
 from condal.driver.run_record import Stop
-from condal.errors import CondalError, FormatError
-from condal.io.formats.answers import GivenAnswer, read_answer, read_pair
+from condal.errors import FormatError
+from condal.io.formats.answers import read_answer
 from condal.io.results.reading import load
-from condal.problem import problem_of
 from condal.problems.conic import certify as certify_program
 from condal.problems.conic.solver_answer import as_blocks
-from condal.result import Result, Status
 from condal.runtime.meter import Cancelled, Deadline, check_cancelled
 from condal.runtime.text import WIDTH, escape_terminal, table
 from condal.runtime.time_limit import TimeLimit
-from condal.types import from_user
 
 PROVED, NOT_PROVED = 0, 1  # exit codes
 DEFAULT_TOL = 1e-3
@@ -193,7 +188,7 @@ def _find(
     model, heading = application.build(problem, chosen), application.heading(problem, chosen)
     check_cancelled()
     if saved is None:
-        verdict = _of_pair(model, answer, tol or DEFAULT_TOL, seed)
+        verdict = of_pair(model, answer, tol or DEFAULT_TOL, seed)
         return Finding.of(f"{heading}, answered by {Path(answer).name} (.npz)", verdict, tol)
     verdict = verify(model, saved.result, tol=tol, seed=seed)
     assumed = assume_trace is not None
@@ -269,57 +264,3 @@ def _rows(checked: CheckedAnswer, tol: float, *, maximise: bool) -> Rows:
     excess = checked.excess(tol)
     within = f"NOT PROVED: {excess}" if excess else f"a gap of {checked.gap:.3g}, within tol"
     return [*rows, ("bound", bound), (f"tol {tol:g}", within)]
-
-
-def _of_pair(model: Any, answer: str, tol: float, seed: int | None) -> Verdict:
-    """Return what the point and the dual of a .npz archive prove."""
-    given = read_pair(answer)
-    x = given.x if given.X is None else given.X[0] if len(given.X) == 1 else given.X
-    if x is None or given.y is None:
-        lacks = "a point x" if x is None else "a dual y"
-        raise FormatError(f"holds no {lacks[2:]}: a proof needs {lacks}", path=answer)
-    verdict = verify(model, _unclaimed(model, x, given), tol=tol, seed=seed)
-    certificate, maximise = verdict.certificate, problem_of(model).maximise
-    if certificate is None:
-        return verdict
-    shown = rounded_text(certificate.bound, up=maximise)
-    proved = certificate.certified
-    text = f"{shown} proved by {certificate.because}" if proved else str(certificate)
-    bound = Claim("bound", proved, text)
-    *others, within = (_measured(claim) for claim in verdict.claims)
-    side, optimum = ("most", "maximum") if maximise else ("least", "minimum")
-    statement = f"the {optimum} is at {side} {shown}"
-    return Verdict((*others, bound, within), certificate, statement)
-
-
-def _measured(claim: Claim) -> Claim:
-    """Return a claim as a measurement: nothing was claimed."""
-    return replace(claim, text=claim.text.removesuffix(", as claimed"))
-
-
-def _unclaimed(model: Any, x: Any, given: GivenAnswer) -> Result:
-    """Return a result that claims what is true of x, and no bound."""
-    problem = problem_of(model)
-    none = -problem.sense * inf
-    try:
-        seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
-        certificate = Certificate(
-            seen.objective,
-            none,
-            seen.infeasibility,
-            "",
-            failure=1.0,
-            distance_to_X=seen.distance_to_X,
-        )
-    except (*MISFITS, CondalError):  # verify says what does not fit
-        certificate = Certificate(nan, none, nan, "")
-    return Result(
-        x=x,
-        y=given.y,
-        status=Status.STALLED,
-        certificate=certificate,
-        history=History(),
-        seconds=0.0,
-        oracle_calls=0,
-        matvecs=0,
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -238,6 +237,8 @@ def _same(target: str, other: str) -> bool:
 
 def write_record(target: str, record: dict[str, Any] | list[dict[str, Any]]) -> None:
     """Write a record as a JSON object, or several as a list."""
+    import json
+
     _write(target, [json.dumps(record, indent=2, allow_nan=False)])
 
 

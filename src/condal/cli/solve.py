@@ -14,6 +14,7 @@ from condal.cli.outputs import Outputs, output_options
 from condal.cli.session import Session
 from condal.cli.settings import (
     PARAMETERS,
+    SETTINGS,
     build_storage,
     check_settings,
     engine,
@@ -166,18 +167,12 @@ def solve(
     /,
     file: str,
     kind: str,
-    method: str,
-    tol: float,
-    max_iters: int | None,
-    max_seconds: float | None,
-    storage: str,
-    seed: int | None,
     max_memory: str | None,
     checkpoint: str | None,
     warm_start: str | None,
     distributed: bool,
     outputs: Outputs,
-    **own: Any,
+    **chosen: Any,
 ) -> None:
     """Solve the problem in FILE and prove how good the answer is.
 
@@ -189,16 +184,17 @@ def solve(
     see condal solve --as NAME --help. Ctrl-C stops the solve and prints the
     best answer so far; a second Ctrl-C aborts.
     """
-    settings = settings_of(context.params)
-    own = {name: value for name, value in own.items() if name not in PARAMETERS}
+    settings = settings_of(chosen)
+    own = {name: chosen[name] for name in chosen if name not in (*SETTINGS, *PARAMETERS)}
     check_settings(settings, max_memory)
-    limit = TimeLimit(max_seconds)
+    limit = TimeLimit(settings["max_seconds"])
     application = APPLICATIONS[kind]
     if distributed:
         if warm_start is not None:
             raise click.UsageError("--warm-start does not work with --distributed", context)
-        settings["tol"] = engine().tol_of(context, tol, kind, method)
-        application, outputs = engine().on_ranks(application, outputs, method, storage)
+        method = settings["method"]
+        settings["tol"] = engine().tol_of(context, settings["tol"], kind, method)
+        application, outputs = engine().on_ranks(application, outputs, method, settings["storage"])
     else:
         refuse_crowd("add --distributed, or start it once")
     with refusing_together(distributed):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import math
-import sys
 import time
 from typing import Any
 
@@ -21,13 +20,6 @@ _TRACK = (
     "display:inline-block;width:16em;height:0.7em;vertical-align:middle;border-radius:0.35em;"
     "overflow:hidden;background:rgba(128,128,128,0.25)"
 )
-
-
-def in_notebook() -> bool:
-    """Return whether a kernel that can show HTML runs this code."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    return shell is not None and hasattr(shell, "kernel")
 
 
 class Bar:

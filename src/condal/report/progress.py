@@ -7,15 +7,16 @@ import math
 import os
 import sys
 import time
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import TYPE_CHECKING, Any, TextIO
 
 from condal.certificates.history import Row
-from condal.report.notebook import Bar, in_notebook
 from condal.result import Result
+from condal.runtime.numbers import rounded
 
 if TYPE_CHECKING:
     from rich.live import Live
+
+    from condal.report.notebook import Bar
 
 REFRESHES_PER_SECOND = 10
 SECONDS_BETWEEN_ROWS = 10.0
@@ -80,7 +81,7 @@ class Progress:
         self._depth += 1
         if self._depth == 1:
             self._reset()
-            self._bar = Bar() if self._notebook else None
+            self._bar = _bar() if self._notebook else None
             self._live = None if self._notebook else self._start_live()
         return self
 
@@ -158,6 +159,19 @@ class Progress:
         return drawn.append(line(row._replace(seconds=max(elapsed, row.seconds))), style="not dim")
 
 
+def in_notebook() -> bool:
+    """Return whether a kernel that can show HTML runs this code."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _bar() -> Bar:
+    from condal.report.notebook import Bar
+
+    return Bar()
+
+
 def line(row: Row) -> str:
     """Return a row of at most 80 columns, aligned with `HEADER`."""
     return (
@@ -170,20 +184,17 @@ def line(row: Row) -> str:
 def last_line(result: Result) -> str:
     """Return the proved values of a result, aligned with `HEADER`."""
     upper, bracket = result.bounded_above, result.bracket
-    objective = _seven(result.objective, ROUND_HALF_EVEN)
-    if bracket:
-        objective = _seven(result.objective, ROUND_FLOOR if upper else ROUND_CEILING)
-    bound = _seven(result.bound, ROUND_CEILING if upper else ROUND_FLOOR)
+    objective = _seven(result.objective, up=bracket and not upper, down=bracket and upper)
     error = result.certificate.error
     return (
-        f"{'result':>8} {objective:>14} {bound:>15} {result.gap:>9.1e} "
-        f"{max(result.infeasibility, result.price):>8.1e} "
+        f"{'result':>8} {objective:>14} {_seven(result.bound, up=upper, down=not upper):>15} "
+        f"{result.gap:>9.1e} {max(result.infeasibility, result.price):>8.1e} "
         f"{f'{error:.1e}' if math.isfinite(error) else '-':>8} {clock(result.seconds):>8}"
     )
 
 
-def _seven(value: float, rounding: str) -> str:
-    return f"{float(Context(prec=7, rounding=rounding).plus(Decimal(value))) + 0.0:#.7g}"
+def _seven(value: float, *, up: bool, down: bool) -> str:
+    return f"{float(rounded(value, 7, up=up, down=down)) + 0.0:#.7g}"
 
 
 def estimate(value: float, spec: str) -> str:

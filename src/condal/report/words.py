@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from math import inf, isfinite
 
 from condal.result import Result, Status
+from condal.runtime import numbers
 
 
 @dataclass(frozen=True)
@@ -123,26 +123,20 @@ def objective_of(result: Result) -> str:
 
 def outwards(value: float, *, up: bool) -> str:
     """Return a number that is rounded up or down."""
-    return number(value, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return number(value, up=up, down=not up)
 
 
-def number(value: float, *, rounding: str = ROUND_HALF_EVEN) -> str:
+def number(value: float, *, up: bool = False, down: bool = False) -> str:
     """Return ten digits with thousands separators; "none" for a non-finite number."""
-    if not isfinite(value):
-        return "none"
-    rounded = Context(prec=10, rounding=rounding).plus(Decimal(value))
-    if value == 0 or Decimal("1e-4") <= abs(rounded) < Decimal("1e15"):
-        return f"{rounded.normalize():,f}"
-    return f"{rounded.normalize():e}"
+    return numbers.number(value, digits=10, up=up, down=down) if isfinite(value) else "none"
 
 
 def percent(share: float) -> str:
     """Return a share as a percentage with two digits, rounded up."""
     if share <= 0:
         return "0%"
-    exact = Decimal(share) * 100
-    shown = Context(prec=2, rounding=ROUND_CEILING).plus(exact).normalize()
-    return f"{shown:f}%" if exact >= Decimal("1e-4") else f"{shown:e}%"
+    shown = (100 * numbers.rounded(share, 2, up=True)).normalize()
+    return f"{shown:f}%" if share >= 1e-6 else f"{shown:e}%"
 
 
 def count(value: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import Any
 
@@ -28,6 +27,8 @@ def part(kind: str, name: str, *, package: str, what: str) -> Any:
 
     Raises MissingExtra if the package is not installed; `what` says what is missing.
     """
+    from importlib.metadata import entry_points
+
     for entry in entry_points(group=f"condal.{kind}", name=name):
         return entry.load()
     raise MissingExtra(f"{what} needs the package {package}; install with: pip install {package}")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 DIGITS = 7
 
@@ -13,14 +17,20 @@ def number(value: float, *, digits: int = DIGITS, up: bool = False, down: bool =
     round that way."""
     if not math.isfinite(value):
         return "none" if math.isnan(value) else f"{value}"
+    size = abs(value)
+    common = size == 0 or 1e-4 <= size < 1e15
+    if common and size >= 1:
+        digits = max(digits, len(f"{int(size)}"))
+    shown = rounded(value, digits, up=up, down=down).normalize()
+    return f"{shown:,f}" if common else f"{shown:e}"
+
+
+def rounded(value: float, digits: int, *, up: bool = False, down: bool = False) -> Decimal:
+    """Return a number rounded to so many digits, to the nearest, or `up` or `down`."""
     from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
-    exact = Decimal(value)
-    common = exact == 0 or Decimal("1e-4") <= abs(exact) < Decimal("1e15")
-    digits = max(digits, exact.adjusted() + 1) if common else digits
     rounding = ROUND_CEILING if up else ROUND_FLOOR if down else ROUND_HALF_EVEN
-    rounded = Context(prec=digits, rounding=rounding).plus(exact).normalize()
-    return f"{rounded:,f}" if common else f"{rounded:e}"
+    return Context(prec=digits, rounding=rounding).plus(Decimal(value))
 
 
 def counted(count: int, noun: str) -> str:

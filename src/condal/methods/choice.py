@@ -39,7 +39,7 @@ INTERIOR_PRODUCT = 1.2e-9  # of a step, per product in n x n x n
 NEWTON_CALLS, NEWTON_COUPLING, NEWTON_ENTRY = 0.14, 1.1e-5, 2.4e-5  # per entry of J J', of R
 NEWTON_LOOSE, NEWTON_SPREAD = 0.75, 2.0  # the share of a run to a tol of TIGHT_TOL or more
 ROOM = 1.3  # n r over the number of equations, at least
-ROWS_CALLS, ROWS_ENTRY = 0.01, 2e-6  # of the low-rank method on a surface, per entry of R
+ROWS_CALLS, ROWS_ENTRY = 0.01, 2e-6  # of the low-rank method for max-cut, per entry of R
 
 # Orders of magnitude: they place a method among those of the table above.
 FEW_CALLS, FEW_ENTRY = 0.085, 1e-5  # of the low-rank method for a few rows, per entry of R

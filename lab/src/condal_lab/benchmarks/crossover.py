@@ -14,8 +14,8 @@ from typing import Any
 
 import condal
 from condal.driver.scaling import normalise
-from condal.methods import CGAL, InteriorPoint, LowRankNewton, Splitting
-from condal.methods.choice import choices
+from condal.methods import CGAL, InteriorPoint, LowRankCGAL, LowRankNewton, Splitting
+from condal.methods.choice import Estimate, choices
 from condal.methods.interior.cost import MAX_STEP_SECONDS
 from condal.methods.rules import LineSearch
 from condal.methods.surface.rows import SurfaceRows
@@ -41,7 +41,16 @@ def theta(n: int, m: int) -> Problem:
     return condal.problems.theta(uniform_graph(n, m)).problem
 
 
-FAMILIES: dict[str, Callable[[int, int], Problem]] = {"theta": theta, "sparse": sparse_rows}
+def cut(n: int, m: int) -> Problem:
+    """Return max-cut of a random graph."""
+    return condal.problems.max_cut(uniform_graph(n, m)).problem
+
+
+FAMILIES: dict[str, Callable[[int, int], Problem]] = {
+    "theta": theta,
+    "sparse": sparse_rows,
+    "max-cut": cut,
+}
 
 
 def measured(problem: Problem, method: Any, tol: float) -> dict[str, Any]:
@@ -72,6 +81,9 @@ def features(problem: Problem) -> dict[str, Any]:
 def contenders(problem: Problem, n: int, tol: float) -> Iterator[Any]:
     """Yield the methods that can solve the normalised problem."""
     yield LowRankNewton(aim=tol)
+    estimate = LowRankCGAL().estimate(problem, tol)
+    if isinstance(estimate, Estimate) and not estimate.follows:
+        yield LowRankCGAL(aim=tol)
     if n <= MAX_SPLITTING_SIDE:
         yield Splitting()
     if InteriorPoint().seconds(problem) <= MAX_STEP_SECONDS:

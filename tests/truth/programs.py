@@ -115,7 +115,7 @@ def _falls(findings: Findings, model: Any, heard: Heard) -> None:
     if ray is None:
         findings.ask(False, "UNBOUNDED without a ray")
         return
-    r = ray.x / np.linalg.norm(ray.x)
+    r = ray / np.linalg.norm(ray)
     seen = float(np.abs(program.A @ r).max(initial=0.0))
     largest = float(np.abs(program.A.data).max(initial=0.0))
     findings.ask(seen <= 1e-9 * largest, f"a row sees the ray: {seen!r}")

@@ -49,6 +49,9 @@ ANSWERS = {
 def test_a_rounded_answer_draws_itself(name, tmp_path):
     model = ANSWERS[name]()
     answer = model.round(condal.solve(model, tol=1e-2))
+    page = answer._repr_html_()
+    assert all(name in page for name, _ in answer.rows())
+    assert ">bound<" in page
     figure = answer.plot()
     assert figure.get_suptitle() == str(answer.picture()["caption"])
     figure.savefig(tmp_path / "answer.png")
@@ -69,6 +72,7 @@ def test_a_completed_matrix_draws_the_known_entries_next_to_all():
 def test_an_answer_without_its_model_says_that_there_is_nothing_to_draw():
     cut = problems.Cut(1.0, 2.0, np.array([1.0, -1.0]))
     assert cut.sides == ([0], [1])
+    assert cut._repr_html_() is None
     with pytest.raises(condal.ProblemError, match="this Cut was made without its model"):
         cut.plot()
 

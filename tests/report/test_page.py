@@ -269,21 +269,9 @@ def test_an_infeasible_problem_in_words(infeasible):
     assert "fails with probability" in said[2]
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (1234567.0, "1,234,567"),
-        (-1234.5, "-1,234.5"),
-        (1e-7, "1e-7"),
-        (3e20, "3e+20"),
-        (np.inf, "none"),
-        (np.nan, "none"),
-        (1 / 3, "0.3333333333"),
-    ],
-)
-def test_numbers(value, text):
-    assert words.number(value) == text
+def test_numbers_have_ten_digits():
+    assert [words.number(v) for v in (1 / 3, -1234.5)] == ["0.3333333333", "-1,234.5"]
+    assert words.number(np.inf) == words.number(np.nan) == "none"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ the extreme ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, sqrt
 from typing import Any
@@ -16,9 +17,12 @@ from scipy.linalg import eigh_tridiagonal
 from condal.linalg.blocked import BLOCK_LENGTH, axpy
 from condal.linalg.points import Array, with_rows
 from condal.linalg.symmetric import Symmetric
+from condal.runtime.meter import spend
 
 MAX_BASIS_BYTES = 256 * 2**20  # of a Lanczos basis
 MAX_BASIS_STEPS = 2000
+# A step on a short vector takes microseconds, so the work is counted for several at once.
+STEPS_AT_ONCE, MAX_SHORT = 16, 4096
 MAX_LOWEST_DENSE_SIDE = 150  # up to here LAPACK computes several eigenpairs faster than Lanczos
 
 
@@ -74,15 +78,23 @@ class Recurrence:
         self._basis = np.empty((min(keep, 32), start.size))  # the rows of this process
         self._q = start
         self._before = np.zeros(0)
+        self._product: Callable[[Array], Array] = V.__matmul__
+        self._flops = 0.0  # per product, where products do not count their work themselves
+        if isinstance(V, Symmetric) and V.n <= MAX_SHORT and not V.operators:
+            self._product, self._flops = V.product, V.flops
 
     def grow_to(self, steps: int) -> None:
         """Take steps until there are `steps` of them or the space is invariant."""
-        for j in range(self.steps, steps):
-            if self.ended:
-                return
-            self._step(j)
+        while self.steps < steps and not self.ended:
+            first = self.steps
+            for j in range(first, min(steps, first + STEPS_AT_ONCE)):
+                if self._step(j):
+                    break
+            if self._flops:
+                spend(self._flops * (self.steps - first), self.steps - first)
 
-    def _step(self, j: int) -> None:
+    def _step(self, j: int) -> bool:
+        """Add a column to T; return whether it is the last one."""
         q = self._q
         if j < self._keep:
             if j >= len(self._basis):
@@ -90,7 +102,7 @@ class Recurrence:
                 grown[:j] = self._basis[:j]
                 self._basis = grown
             self._basis[j] = getattr(q, "local", q)  # the rows of this process
-        u = self.V @ q
+        u = self._product(q)
         # Not in place: an operator may return memory of its own.
         short, before = q.size <= BLOCK_LENGTH, self._before
         if j:
@@ -107,6 +119,7 @@ class Recurrence:
         self.ended = b <= 1e-14 * scale or b == 0.0
         if not self.ended:
             self._before, self._q = q, u / b
+        return self.ended
 
     @property
     def spread(self) -> float:

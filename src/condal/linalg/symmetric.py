@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from typing import Any
 
@@ -156,7 +156,22 @@ class Symmetric:
         if v.size == 0:
             return np.zeros_like(v)
         columns = 1 if v.ndim == 1 else v.shape[1]
-        spend(PRODUCT_FLOPS * self.entries * columns, columns)
+        spend(self.flops * columns, columns)
+        return self._sum_of_products(v)
+
+    @property
+    def flops(self) -> float:
+        """The work of a product with a vector."""
+        return PRODUCT_FLOPS * self.entries
+
+    @property
+    def product(self) -> Callable[[Array], Array]:
+        """The map from v to V v that leaves the count of its work to the caller."""
+        if len(self.terms) == 1:
+            return partial(self.terms[0].add_product, None)
+        return self._sum_of_products
+
+    def _sum_of_products(self, v: Array) -> Array:
         out: Array | None = None
         for term in self.terms:
             out = term.add_product(out, v)

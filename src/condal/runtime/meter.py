@@ -101,7 +101,7 @@ def products_done() -> int:
 
 
 class Stopper:
-    """Ends solves from another thread, within one product with a vector.
+    """Ends solves from another thread, within a few products with a vector.
 
     All solves that were given the stopper, now or later, end with the status INTERRUPTED and the
     best point so far.

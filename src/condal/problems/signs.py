@@ -9,7 +9,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
-from condal.linalg.sparse import row_entries
+from condal.linalg.sparse import distinct, row_entries
 from condal.problems.inputs import array_of, describe
 from condal.problems.models import Trials
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
@@ -129,7 +129,7 @@ def flipped(
             np.subtract.at(gain, changed, lost)
             tried = np.concatenate([tried, changed])
             tried = tried[gain[tried] > lowest_level]  # leaves few for the levels by column
-            tried = np.unique(tried[gain[tried] > level[tried % trials]])
+            tried = distinct(tried[gain[tried] > level[tried % trials]])
     return signs
 
 

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from condal.linalg.blocked import aligned_empty, block_slices, for_each
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import TINY
-from condal.linalg.sparse import row_entries, split_rows
+from condal.linalg.sparse import distinct, row_entries, split_rows
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
 
@@ -276,5 +276,5 @@ def colouring(graph: Any, *, most: int) -> list[Indices] | None:
             return None
         later = neighbours[~first]
         np.subtract.at(waits, later, 1)
-        ready = np.unique(later[waits[later] == 0])
+        ready = distinct(later[waits[later] == 0])
     return np.split(np.argsort(colour, kind="stable"), np.cumsum(np.bincount(colour))[:-1])

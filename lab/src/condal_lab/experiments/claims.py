@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias, TypeVar
 
 import condal
 from condal_lab.experiments.contenders import CONTENDERS
@@ -22,10 +23,12 @@ class ClaimVerdict(Enum):
     UNTESTED = "not tested here"
 
     @classmethod
-    def of(cls, truth: bool | None) -> ClaimVerdict:
+    def of(cls, truth: bool | ClaimVerdict | None) -> ClaimVerdict:
         """Return the verdict; None means that nothing could be measured."""
         if truth is None:
             return cls.UNTESTED
+        if isinstance(truth, ClaimVerdict):
+            return truth
         return cls.HOLDS if truth else cls.FAILS
 
 
@@ -38,6 +41,27 @@ class PaperClaim:
     measured: str
     verdict: ClaimVerdict
     instance: str = ""
+
+
+# What was measured, in words, and whether the claim holds; None if nothing could be measured.
+Measured: TypeAlias = tuple[str, bool | ClaimVerdict | None]
+Subject = TypeVar("Subject")
+
+
+def claim(
+    where: str, text: str
+) -> Callable[[Callable[[Subject], Measured]], Callable[[Subject], PaperClaim]]:
+    """Make a measurement, of a study or of planted problems, a test of a claim."""
+
+    def decorated(measure: Callable[[Subject], Measured]) -> Callable[[Subject], PaperClaim]:
+        def test(subject: Subject) -> PaperClaim:
+            measured, truth = measure(subject)
+            instance = subject.instance if isinstance(subject, Study) else "planted"
+            return PaperClaim(where, text, measured, ClaimVerdict.of(truth), instance)
+
+        return test
+
+    return decorated
 
 
 def page(

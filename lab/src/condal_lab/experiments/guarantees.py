@@ -35,7 +35,7 @@ from condal.sets import Box, Equal
 from condal.smooth import Linear
 from condal.storage import Atoms, Dense
 from condal.types import Method
-from condal_lab.experiments.claims import ClaimVerdict, PaperClaim
+from condal_lab.experiments.claims import Measured, PaperClaim, claim
 from condal_lab.experiments.curve import slope
 from condal_lab.methods import UPD
 
@@ -89,18 +89,17 @@ def planted(kind: PointOrBox) -> PlantedProblem:
 def theorem(name: str, eta: PrimalRule, sigma: Literal["const", "decr"]) -> Measurement:
     """Test whether the three bounds of Theorem 3.1 hold at every iteration."""
 
-    def measure(iterations: int) -> PaperClaim:
+    @claim("3.1, 3.2", f"Theorem 3.1 holds with {name}")
+    def measure(iterations: int) -> Measured:
         corrects = isinstance(eta, Corrective)
         count = round(CORRECTIVE_SHARE * iterations) if corrects else iterations
         runs = [_bound_ratios(planted(kind), eta, sigma, lam0, count) for kind, lam0 in CASES]
         above, apart, below = np.max(np.concatenate(runs), axis=0)
-        return _claim(
-            "3.1, 3.2",
-            f"Theorem 3.1 holds with {name}",
+        said = (
             f"over {count} iterations f - f* reaches {above:.2g} of its upper bound and "
-            f"{below:.2g} of its lower bound, the feasibility gap {apart:.2g} of its bound",
-            max(above, apart, below) <= 1,
+            f"{below:.2g} of its lower bound, the feasibility gap {apart:.2g} of its bound"
         )
+        return said, bool(max(above, apart, below) <= 1)
 
     return measure
 
@@ -135,22 +134,22 @@ def _bound_ratios(
     return np.array(rows)
 
 
-def decr_steps_shrink(iterations: int) -> PaperClaim:
+@claim("B", "Under decr. the norm |Ax - rbar| of the dual direction is O(1/sqrt k)")
+def decr_steps_shrink(iterations: int) -> Measured:
     """Test whether sqrt(k) |Ax - rbar| under decr. has stopped growing."""
     places, slopes = [], []
     for run in _decr_runs(DUAL_FACTOR * iterations):
         places.append(run.k[int(np.argmax(np.sqrt(run.k) * run.d))] / run.k[-1])
         slopes.append(slope(run.k, run.d).value)
-    return _claim(
-        "B",
-        "Under decr. the norm |Ax - rbar| of the dual direction is O(1/sqrt k)",
+    said = (
         f"sqrt(k) |Ax - rbar| is largest at {max(places):.1%} of the iterations or before, and the "
-        f"slopes of |Ax - rbar| are {min(slopes):.2f} to {max(slopes):.2f}, with D_Y = inf",
-        max(places) <= 0.1,
+        f"slopes of |Ax - rbar| are {min(slopes):.2f} to {max(slopes):.2f}, with D_Y = inf"
     )
+    return said, bool(max(places) <= 0.1)
 
 
-def decr_duals_are_bounded(iterations: int) -> PaperClaim:
+@claim("B", "Under decr. |y| grows at most like log k without a bound D_Y")
+def decr_duals_are_bounded(iterations: int) -> Measured:
     """Test whether |y| under decr. grows in the last decade by no more than in an earlier one.
 
     Growth by less than `NO_GROWTH` counts as none.
@@ -161,13 +160,9 @@ def decr_duals_are_bounded(iterations: int) -> PaperClaim:
         growths.append(np.diff(ends))
         truth &= growths[-1][-1] <= max(*growths[-1][:-1], NO_GROWTH * ends[-1])
     first = max(growths, key=lambda growth: float(growth[-1]))
-    return _claim(
-        "B",
-        "Under decr. |y| grows at most like log k without a bound D_Y",
-        "over the last three decades of iterations |y| changes by "
-        f"{', '.join(f'{growth:.2g}' for growth in first)} where it grows most",
-        bool(truth),
-    )
+    changes = ", ".join(f"{growth:.2g}" for growth in first)
+    said = f"over the last three decades of iterations |y| changes by {changes} where it grows most"
+    return said, bool(truth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +186,8 @@ def _decr_runs(iterations: int) -> tuple[_DecrRun, ...]:
     return tuple(runs)
 
 
-def upd_depends_on_scale(iterations: int) -> PaperClaim:
+@claim("5.2", "UPD depends on the scale of the objective in addition to eps")
+def upd_depends_on_scale(iterations: int) -> Measured:
     """Test whether the scale of the objective matters to UPD beyond eps.
 
     With f scaled by t, y scales by t and M by 1/t: UPD at t f and t eps takes the steps of UPD at f
@@ -201,13 +197,11 @@ def upd_depends_on_scale(iterations: int) -> PaperClaim:
     fixed = [_upd_merit(scale, 0.1, count) for scale in SCALES]
     scaled = [_upd_merit(scale, 0.1 * scale, count) for scale in SCALES]
     spread = max(scaled) / min(scaled)
-    return _claim(
-        "5.2",
-        "UPD depends on the scale of the objective in addition to eps",
+    said = (
         f"with f times {SCALES[0]:g} to {SCALES[-1]:g}, the merit varies by a factor of "
-        f"{max(fixed) / min(fixed):.2g} at a fixed eps, of {spread:.3g} if eps is scaled with f",
-        spread > MATTERS,
+        f"{max(fixed) / min(fixed):.2g} at a fixed eps, of {spread:.3g} if eps is scaled with f"
     )
+    return said, spread > MATTERS
 
 
 def _upd_merit(scale: float, eps: float, iterations: int) -> float:
@@ -222,10 +216,6 @@ def states(problem: Problem, method: Method, iterations: int) -> Iterator[State]
     """Run a method, and yield its first states."""
     x = Atoms() if method.keeps == "atoms" else Dense()
     return islice(method.iterates(problem, x), iterations)
-
-
-def _claim(where: str, text: str, measured: str, truth: bool) -> PaperClaim:
-    return PaperClaim(where, text, measured, ClaimVerdict.of(truth), "planted")
 
 
 def measure_all(*, quick: bool) -> list[PaperClaim]:

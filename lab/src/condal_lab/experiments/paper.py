@@ -1,6 +1,6 @@
 """The claims of section 5 and appendix B of the paper, each as a measurement of a study.
 
-Every test takes a `Study` and returns a `PaperClaim`; `CRITERIA` says in words what they measure.
+`CRITERIA` says in words what the tests measure.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, isfinite
 
-from condal_lab.experiments.claims import ClaimVerdict, PaperClaim, label
+from condal_lab.experiments.claims import ClaimVerdict, Measured, PaperClaim, claim, label
 from condal_lab.experiments.contenders import Setting
 from condal_lab.experiments.curve import Decay, Slope, decay
 from condal_lab.experiments.study import Study, Tuned
@@ -58,10 +58,10 @@ Test = Callable[[Study], PaperClaim]
 def rate(name: str, where: str, text: str, band: tuple[float, float]) -> Test:
     """Test whether both slopes of the method lie in the band, at its best parameters."""
 
-    def test(study: Study) -> PaperClaim:
+    @claim(where, text)
+    def test(study: Study) -> Measured:
         slopes = study.slopes(study.tuned[name].curve)
-        measured = _describe_slopes(study, name)
-        return PaperClaim(where, text, measured, _rate_verdict(slopes, band), study.instance)
+        return _describe_slopes(study, name), _rate_verdict(slopes, band)
 
     return test
 
@@ -75,16 +75,10 @@ def _rate_verdict(slopes: tuple[Slope, Slope], band: tuple[float, float]) -> Cla
 
 
 hcgm_is_slow = rate(
-    "hcgm",
-    "5.1, B",
-    "HCGM converges at its worst-case rate: slope about -1/2",
-    HALF_SLOPE,
+    "hcgm", "5.1, B", "HCGM converges at its worst-case rate: slope about -1/2", HALF_SLOPE
 )
 cgal_is_fast = rate(
-    "cgal",
-    "5.1",
-    "CGAL (const.) is faster than O(1/k): slope at or below -1",
-    ONE_SLOPE,
+    "cgal", "5.1", "CGAL (const.) is faster than O(1/k): slope at or below -1", ONE_SLOPE
 )
 cgal_is_nearly_one = rate(
     "cgal",
@@ -97,20 +91,16 @@ cgal_is_nearly_one = rate(
 def ahead(first: str, second: str, where: str) -> Test:
     """Test whether the first method's best score is below the second's."""
 
-    def test(study: Study) -> PaperClaim:
+    @claim(where, f"{label(first)} is ahead of {label(second)}")
+    def test(study: Study) -> Measured:
         a, b = study.tuned[first].score, study.tuned[second].score
-        return make_claim(
-            study,
-            where,
-            f"{label(first)} is ahead of {label(second)}",
-            f"{a:.1e} against {b:.1e}",
-            a < b,
-        )
+        return f"{a:.1e} against {b:.1e}", a < b
 
     return test
 
 
-def oracle_dominates(study: Study) -> PaperClaim:
+@claim("5", "The cost of every method is dominated by the lmo")
+def oracle_dominates(study: Study) -> Measured:
     """Test whether the oracle takes most of the time of every method of the paper."""
     shares = {
         name: tuned.trial.oracle_share
@@ -118,65 +108,47 @@ def oracle_dominates(study: Study) -> PaperClaim:
         if name != "corrective"
     }
     least = min(shares, key=lambda name: shares[name])
-    return make_claim(
-        study,
-        "5",
-        "The cost of every method is dominated by the lmo",
-        f"{shares[least]:.0%} of the processor time or more (least: {label(least)})",
-        shares[least] > 0.5,
-    )
+    said = f"{shares[least]:.0%} of the processor time or more (least: {label(least)})"
+    return said, shares[least] > 0.5
 
 
-def unbounded_duals(study: Study) -> PaperClaim:
+@claim("B", "CGAL has no trouble without a bound on |y| (D_Y = inf, as in all runs here)")
+def unbounded_duals(study: Study) -> Measured:
     """Test whether CGAL runs well without a bound on |y|."""
     names = [name for name in ("cgal", "cgal-decr") if name in study.tuned]
     trials = [t for name in names for t in study.tuned[name].trials.values()]
     broken = sum(t.ended not in ("calls", "seconds", "converged") for t in trials)
-    return make_claim(
-        study,
-        "B",
-        "CGAL has no trouble without a bound on |y| (D_Y = inf, as in all runs here)",
-        f"{broken} of {len(trials)} trials broke down",
-        broken == 0,
-    )
+    return f"{broken} of {len(trials)} trials broke down", broken == 0
 
 
 def atoms_converge(name: str, *, linearly: bool) -> Test:
     """Test whether the atoms of a method converge at a linear rate."""
+    verb = "converge linearly" if linearly else "do not converge linearly"
 
-    def test(study: Study) -> PaperClaim:
+    @claim("5.3", f"The atoms s_k of {label(name)} {verb}")
+    def test(study: Study) -> Measured:
         curve = study.tuned[name].curve
         merit = decay(curve.calls, curve.atom_merit(study.optimum), max(study.floor, 1e-12))
         truth = merit.last <= CONVERGED_MERIT and merit.law == "linear"
-        verb = "converge linearly" if linearly else "do not converge linearly"
-        return make_claim(
-            study,
-            "5.3",
-            f"The atoms s_k of {label(name)} {verb}",
-            _describe_decay(merit),
-            truth == linearly,
-        )
+        return _describe_decay(merit), truth == linearly
 
     return test
 
 
-def cost_is_nearly_the_same(study: Study) -> PaperClaim:
+@claim("6", "An iteration of CGAL costs nearly the same as an iteration of HCGM")
+def cost_is_nearly_the_same(study: Study) -> Measured:
     """Test whether CGAL's dual step adds little to the cost of HCGM's iteration."""
     cgal, hcgm = study.tuned["cgal"], study.tuned["hcgm"]
     shared = sorted(set(cgal.trials) & set(hcgm.trials))
-    text = "An iteration of CGAL costs nearly the same as an iteration of HCGM"
     if not shared:
-        return make_claim(study, "6", text, "no lam0 was tried with both", None)
+        return "no lam0 was tried with both", None
     ours, ours_outside = _cost(cgal, shared)
     theirs, theirs_outside = _cost(hcgm, shared)
-    return make_claim(
-        study,
-        "6",
-        text,
+    said = (
         f"outside the lmo {1e3 * ours_outside:.2g} ms against {1e3 * theirs_outside:.2g} ms, of "
-        f"{1e3 * ours:.2g} and {1e3 * theirs:.2g} ms in all",
-        ours_outside - theirs_outside <= NEARLY_SAME_COST * theirs,
+        f"{1e3 * ours:.2g} and {1e3 * theirs:.2g} ms in all"
     )
+    return said, ours_outside - theirs_outside <= NEARLY_SAME_COST * theirs
 
 
 def _cost(tuned: Tuned, settings: list[Setting]) -> tuple[float, float]:
@@ -185,13 +157,6 @@ def _cost(tuned: Tuned, settings: list[Setting]) -> tuple[float, float]:
     calls = sum(trial.oracle_calls for trial in trials)
     outside = sum((1 - trial.oracle_share) * trial.cpu_seconds for trial in trials)
     return sum(trial.cpu_seconds for trial in trials) / calls, outside / calls
-
-
-def make_claim(
-    study: Study, where: str, text: str, measured: str, truth: bool | None
-) -> PaperClaim:
-    """Return the claim with its verdict; `truth` is None if it could not be measured."""
-    return PaperClaim(where, text, measured, ClaimVerdict.of(truth), study.instance)
 
 
 def _describe_slopes(study: Study, name: str) -> str:

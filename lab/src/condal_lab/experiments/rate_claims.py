@@ -14,7 +14,7 @@ from statistics import median
 
 import numpy as np
 
-from condal_lab.experiments.claims import ClaimVerdict, PaperClaim, label
+from condal_lab.experiments.claims import ClaimVerdict, Measured, PaperClaim, claim, label
 from condal_lab.experiments.paper import (
     FLAT_SLOPE,
     HALF_SLOPE,
@@ -113,7 +113,8 @@ def within(
 ) -> Expectation:
     """Expect the slopes to lie in a band."""
 
-    def test(runs: Sequence[RateRun]) -> PaperClaim:
+    @claim("6", text)
+    def test(runs: Sequence[RateRun]) -> Measured:
         chosen = [run for run in runs if not kinds or run.kind in kinds]
         parts = {
             (name, residual): [
@@ -129,7 +130,7 @@ def within(
             f"{spread(values)}"
             for (name, residual), values in parts.items()
         )
-        return _claim(text, measured, [band[0] <= value <= band[1] for value in pooled])
+        return _judged(measured, [band[0] <= value <= band[1] for value in pooled])
 
     return test
 
@@ -137,50 +138,44 @@ def within(
 def similar(text: str, first: tuple[str, str], second: tuple[str, str]) -> Expectation:
     """Expect two slopes, each of a method and a residual, to be similar on each strict instance."""
 
-    def test(runs: Sequence[RateRun]) -> PaperClaim:
+    @claim("6", text)
+    def test(runs: Sequence[RateRun]) -> Measured:
         a, b = (
             {run.pair: run.slopes[residual].value for run in select(runs, name) if run.strict}
             for name, residual in (first, second)
         )
         differences = [a[pair] - b[pair] for pair in a if isfinite(a[pair] - b[pair])]
         measured = f"differences {spread(differences)}"
-        return _claim(text, measured, [abs(value) < SIMILAR_SLOPES for value in differences])
+        return _judged(measured, [abs(value) < SIMILAR_SLOPES for value in differences])
 
     return test
 
 
 def strictness_matters(method: str, *, matters: bool) -> Expectation:
     """Expect the slopes of the feasibility gap to be flatter without strict complementarity."""
+    verb = "is slower" if matters else "is not slower"
 
-    def test(runs: Sequence[RateRun]) -> PaperClaim:
+    @claim("6", f"{label(method)} {verb} without strict complementarity")
+    def test(runs: Sequence[RateRun]) -> Measured:
         difference = paired_difference(select(runs, method), "gap")
-        verb = "is slower" if matters else "is not slower"
-        return PaperClaim(
-            "6",
-            f"{label(method)} {verb} without strict complementarity",
+        said = (
             f"median difference {difference.median:+.2f} of the slopes of the gap over "
-            f"{difference.pairs} pairs, p = {difference.p:.2g}",
-            ClaimVerdict.of((difference.p < SIGNIFICANT) == matters),
-            "planted",
+            f"{difference.pairs} pairs, p = {difference.p:.2g}"
         )
+        return said, (difference.p < SIGNIFICANT) == matters
 
     return test
 
 
-def lam0_does_not_matter(runs: Sequence[RateRun]) -> PaperClaim:
+@claim("6", "lam0 changes the level, not the rate, of CGAL (const.) with strict complementarity")
+def lam0_does_not_matter(runs: Sequence[RateRun]) -> Measured:
     """Expect the same rate of CGAL (const.) with every lam0, with strict complementarity."""
     grid = sorted({run.lam0 for run in runs})
     gaps = {lam0: median(slopes(select(runs, "cgal", lam0), "gap", strict=True)) for lam0 in grid}
     listed = ", ".join(f"{value:.2f} at lam0 = {lam0:g}" for lam0, value in gaps.items())
-    return PaperClaim(
-        "6",
-        "lam0 changes the level, not the rate, of CGAL (const.) with strict complementarity",
-        f"median slopes of the gap {listed}",
-        ClaimVerdict.of(
-            max(gaps.values()) - min(gaps.values()) < SIMILAR_SLOPES if len(grid) > 1 else None
-        ),
-        "planted",
-    )
+    apart = max(gaps.values()) - min(gaps.values())
+    truth = apart < SIMILAR_SLOPES if len(grid) > 1 else None
+    return f"median slopes of the gap {listed}", truth
 
 
 def expectations(runs: Sequence[RateRun]) -> list[PaperClaim]:
@@ -188,15 +183,12 @@ def expectations(runs: Sequence[RateRun]) -> list[PaperClaim]:
     return [expect(runs) for expect in EXPECTATIONS]
 
 
-def _claim(text: str, measured: str, complies: Sequence[bool]) -> PaperClaim:
-    share = sum(complies) / len(complies) if complies else nan
-    verdict = ClaimVerdict.UNDECIDED
+def _judged(measured: str, complies: Sequence[bool]) -> Measured:
+    said = f"{sum(complies)} of {len(complies)} slopes; {measured}"
     if not complies:
-        verdict = ClaimVerdict.UNTESTED
-    elif share >= MOST or share <= FEW:
-        verdict = ClaimVerdict.of(share >= MOST)
-    count = f"{sum(complies)} of {len(complies)} slopes"
-    return PaperClaim("6", text, f"{count}; {measured}", verdict, "planted")
+        return said, None
+    share = sum(complies) / len(complies)
+    return said, share >= MOST if share >= MOST or share <= FEW else ClaimVerdict.UNDECIDED
 
 
 RESIDUAL_LABELS = {

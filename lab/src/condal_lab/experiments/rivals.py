@@ -8,7 +8,7 @@ from math import isfinite, log10
 import numpy as np
 
 from condal.linalg.points import Array
-from condal_lab.experiments.claims import PaperClaim
+from condal_lab.experiments.claims import Measured, claim
 from condal_lab.experiments.curve import LEVEL_DECADES, Curve, Slope, slope
 from condal_lab.experiments.paper import (
     FALLING_SLOPE,
@@ -16,14 +16,14 @@ from condal_lab.experiments.paper import (
     MUCH_WORSE,
     SIMILAR_SLOPES,
     SUDDEN_DROP,
-    make_claim,
 )
 from condal_lab.experiments.study import Study
 
 NEARBY_ROWS = 15  # of a curve: a third more or fewer calls
 
 
-def upd_saturates(study: Study) -> PaperClaim:
+@claim("5.1, B", "UPD converges only up to eps: its objective residual saturates")
+def upd_saturates(study: Study) -> Measured:
     """Test whether the objective residual of UPD levels off, at eps or below."""
     tuned = study.tuned["upd"]
     levels = []
@@ -32,20 +32,19 @@ def upd_saturates(study: Study) -> PaperClaim:
         if _late_slope(study, curve) > FLAT_SLOPE:
             eps = tuned.contender.values(setting)["eps"] / (abs(study.optimum) * trial.c)
             levels.append(_level(curve, study) / eps)
-    text = "UPD converges only up to eps: its objective residual saturates"
     if not levels:
-        return make_claim(study, "5.1, B", text, "no trial saturated within its budget", None)
-    return make_claim(
-        study,
-        "5.1, B",
-        text,
+        return "no trial saturated within its budget", None
+    said = (
         f"{len(levels)} of {len(tuned.trials)} trials saturated, at {min(levels):.2g} to "
-        f"{max(levels):.2g} times eps",
-        max(levels) <= 1,
+        f"{max(levels):.2g} times eps"
     )
+    return said, max(levels) <= 1
 
 
-def upd_drops_by_sign(study: Study) -> PaperClaim:
+@claim(
+    "5.1", "A sudden drop of UPD's objective residual is a sign flip of f - f*, not a faster rate"
+)
+def upd_drops_by_sign(study: Study) -> Measured:
     """Test whether f - f* changes sign where |f - f*| of UPD dips."""
     flips = []
     for trial in study.tuned["upd"].trials.values():
@@ -54,122 +53,90 @@ def upd_drops_by_sign(study: Study) -> PaperClaim:
         if dip is not None:
             near = np.sign(signed[max(0, dip - 2) : dip + 3])
             flips.append(bool(near.min() < near.max()))
-    text = "A sudden drop of UPD's objective residual is a sign flip of f - f*, not a faster rate"
     if not flips:
-        return make_claim(study, "5.1", text, "no trial showed a sudden drop", None)
-    return make_claim(
-        study, "5.1", text, f"{sum(flips)} of {len(flips)} sudden drops are sign flips", all(flips)
-    )
+        return "no trial showed a sudden drop", None
+    return f"{sum(flips)} of {len(flips)} sudden drops are sign flips", all(flips)
 
 
-def aupd_is_alike(study: Study) -> PaperClaim:
+@claim("B", "AUPD and UPD have similar rates")
+def aupd_is_alike(study: Study) -> Measured:
     """Test whether the slopes of UPD and AUPD are similar."""
     slopes = [_merit_slope(study, study.tuned[name].curve) for name in ("upd", "aupd")]
     apart = abs(slopes[0].value - slopes[1].value)
-    return make_claim(
-        study,
-        "B",
-        "AUPD and UPD have similar rates",
-        f"slopes of the merit {slopes[0]} (UPD) and {slopes[1]} (AUPD)",
-        apart < SIMILAR_SLOPES if isfinite(apart) else None,
-    )
+    said = f"slopes of the merit {slopes[0]} (UPD) and {slopes[1]} (AUPD)"
+    return said, apart < SIMILAR_SLOPES if isfinite(apart) else None
 
 
-def aupd_goes_on(study: Study) -> PaperClaim:
+@claim("B", "AUPD does not saturate, in contrast with its guarantees")
+def aupd_goes_on(study: Study) -> Measured:
     """Test whether AUPD does not saturate at an eps at which UPD does."""
     upd, aupd = study.tuned["upd"], study.tuned["aupd"]
-    text = "AUPD does not saturate, in contrast with its guarantees"
     slopes = {}
     for setting in sorted(set(upd.trials) & set(aupd.trials)):
         a, b = (_late_slope(study, tuned.trials[setting].curve.iterates) for tuned in (upd, aupd))
         if a > FLAT_SLOPE and isfinite(b):
             slopes[setting] = b
     if not slopes:
-        return make_claim(study, "B", text, "UPD did not saturate at any eps tried with AUPD", None)
+        return "UPD did not saturate at any eps tried with AUPD", None
     setting = max(slopes)
-    return make_claim(
-        study,
-        "B",
-        text,
-        f"at {upd.contender.describe(setting)}, where UPD is flat, AUPD's slope is "
-        f"{slopes[setting]:.2f}",
-        slopes[setting] < FALLING_SLOPE,
-    )
+    at, late = upd.contender.describe(setting), slopes[setting]
+    return f"at {at}, where UPD is flat, AUPD's slope is {late:.2f}", late < FALLING_SLOPE
 
 
-def aupd_gets_stuck(study: Study) -> PaperClaim:
+@claim("B", "AUPD gets stuck in its line search on problems of medium size")
+def aupd_gets_stuck(study: Study) -> Measured:
     """Test whether AUPD's line search gets stuck in some trial."""
     trials = study.tuned["aupd"].trials.values()
     stuck = sum(trial.ended == "stalled" for trial in trials)
-    return make_claim(
-        study,
-        "B",
-        "AUPD gets stuck in its line search on problems of medium size",
-        f"{stuck} of {len(trials)} trials ended stuck",
-        stuck > 0,
-    )
+    return f"{stuck} of {len(trials)} trials ended stuck", stuck > 0
 
 
-def upd_needs_the_optimum(study: Study) -> PaperClaim:
+@claim("4", "The best eps of UPD is about |f*|/10 to |f*|/100")
+def upd_needs_the_optimum(study: Study) -> Measured:
     """Test whether the best eps of UPD is |f*|/10 to |f*|/100."""
     tuned = study.tuned["upd"]
     eps = tuned.contender.values(tuned.setting)["eps"] / (abs(study.optimum) * tuned.trial.c)
-    return make_claim(
-        study,
-        "4",
-        "The best eps of UPD is about |f*|/10 to |f*|/100",
-        f"|f*| times {eps:.2g}, on a grid of factors of 10",
-        -2.5 <= log10(eps) <= -0.5,
-    )
+    return f"|f*| times {eps:.2g}, on a grid of factors of 10", -2.5 <= log10(eps) <= -0.5
 
 
-def upd_cannot_be_tuned(study: Study) -> PaperClaim:
+@claim("5.2", "UPD cannot be tuned by eps: its best is much worse than CGAL's")
+def upd_cannot_be_tuned(study: Study) -> Measured:
     """Test whether the best UPD is much worse than the best CGAL."""
-    text = "UPD cannot be tuned by eps: its best is much worse than CGAL's"
-    measured, truth = _much_worse(study, "upd")
-    return make_claim(study, "5.2", text, measured, truth)
+    return _much_worse(study, "upd")
 
 
-def ial_has_stairs(study: Study) -> PaperClaim:
+@claim("B", "IAL moves in stairs: its iterates jump away at the start of each subproblem")
+def ial_has_stairs(study: Study) -> Measured:
     """Test whether the merit of IAL jumps up within each subproblem."""
     curve = study.tuned["ial"].trial.curve
     steps, jumps = _stairs(curve, study.optimum)
-    text = "IAL moves in stairs: its iterates jump away at the start of each subproblem"
     if steps < 3 or not jumps:
-        return make_claim(study, "B", text, f"{steps} subproblems within the budget", None)
+        return f"{steps} subproblems within the budget", None
     jump = float(np.median(jumps))
-    return make_claim(
-        study,
-        "B",
-        text,
-        f"{steps} subproblems; the merit jumps by a factor of {jump:.2g} (median)",
-        jump >= MUCH_WORSE,
-    )
+    said = f"{steps} subproblems; the merit jumps by a factor of {jump:.2g} (median)"
+    return said, jump >= MUCH_WORSE
 
 
-def fwal_is_hard(study: Study) -> PaperClaim:
+@claim("5, B", "FW-AL is hard to tune: no good parameters were found")
+def fwal_is_hard(study: Study) -> Measured:
     """Test whether the best FW-AL is much worse than the best CGAL."""
     fwal = study.tuned["fwal"]
     near = sum(value <= MUCH_WORSE * fwal.score for value in fwal.scores.values())
-    text = "FW-AL is hard to tune: no good parameters were found"
     measured, truth = _much_worse(study, "fwal")
-    near_best = f"{measured}; {near} of them within a factor of {MUCH_WORSE:g}"
-    return make_claim(study, "5, B", text, near_best, truth)
+    return f"{measured}; {near} of them within a factor of {MUCH_WORSE:g}", truth
 
 
-def two_parameters_cost(study: Study) -> PaperClaim:
+@claim("5", "FW-AL and IAL have two parameters each and take much more tuning")
+def two_parameters_cost(study: Study) -> Measured:
     """Test whether methods with two parameters take more trials to tune."""
     tuned = study.tuned
     two_parameters = [len(tuned[name].trials) for name in ("fwal", "ial")]
     one_parameter = [len(t.trials) for t in tuned.values() if len(t.contender.parameters) == 1]
-    return make_claim(
-        study,
-        "5",
-        "FW-AL and IAL have two parameters each and take much more tuning",
+    said = (
         f"{max(two_parameters)} and {min(two_parameters)} trials against "
-        f"{np.mean(one_parameter):.1f} on average",
-        min(two_parameters) > max(one_parameter),
+        f"{np.mean(one_parameter):.1f} on average"
     )
+    return said, min(two_parameters) > max(one_parameter)
 
 
 def _much_worse(study: Study, name: str) -> tuple[str, bool]:

@@ -277,22 +277,41 @@ class Model(Protocol):
         """The problem to solve."""
 
 
-@runtime_checkable
-class JudgesItself(Protocol):
-    """A model of which a result of its problem proves less than it says.
+class JudgesItself:
+    """A model that says itself what a result of its problem proves.
 
     The problem of a conic program bounds traces that nothing bounds in the program: only the model
-    can say what holds without that bound.
+    can say what holds without that bound. By default all of it holds.
     """
+
+    @property
+    def verdict(self) -> Any:
+        """What is proved when the model is made: a status, and how; None if nothing is."""
+        return None
 
     def solve(self, method: Any = None, **options: Any) -> Any:
         """Solve the problem, and return what holds for the model."""
+        raise NotImplementedError
 
     def resume(self, checkpoint: Any, **options: Any) -> Any:
         """Resume a solve of the problem, and return what holds for the model."""
+        raise NotImplementedError
+
+    def certified(self, certificate: Any, y: Array) -> Any:
+        """Return what a certificate of the problem, with the dual y, proves of the model."""
+        return certificate
 
     def certified_pair(self, x: Any, y: Array, certificate: Any) -> Any:
         """Return the certificate of a pair with the bound that holds for the model."""
+        return self.certified(certificate, y)
+
+    def separated_for(self, d: Array) -> str | None:
+        """Return what d assumes as a proof that nothing is feasible; None if it is not a proof."""
+        return ""
+
+    def rechecked(self, result: Any) -> Any:
+        """Return the result with the bound and the status that the model's own data prove."""
+        return result
 
 
 def problem_of(model: Problem | Model) -> Problem:

@@ -14,7 +14,7 @@ from condal.certificates.certificate import Certificate
 from condal.certificates.history import History
 from condal.linalg import eigenvalue_bounds
 from condal.linalg.points import dense
-from condal.problem import problem_of
+from condal.problem import JudgesItself, problem_of
 from condal.result import Result, Status
 from condal.saved import verify
 from known import planted_sdp, planted_simplex, random_graph
@@ -292,7 +292,7 @@ def infeasible():
     )
 
 
-class OfLevel:
+class OfLevel(JudgesItself):
     """A model whose separators exclude only points better than some level."""
 
     def __init__(self, problem, assumed):
@@ -315,7 +315,7 @@ def test_a_proof_of_infeasibility_states_what_it_assumes(assumed, proved):
 NOTHING = Certificate(np.nan, -np.inf, np.inf, "")
 
 
-class InAnotherForm:
+class InAnotherForm(JudgesItself):
     """A model whose own data prove another bound, or another status, than its problem."""
 
     def __init__(self, problem, *, bound=0.0, status=None):

@@ -92,7 +92,7 @@ class Trial:
         result: Result,
         seen: EvaluatedPoint,
         seed: int,
-        certified: Callable[[Certificate, Array], Certificate] | None = None,
+        certified: Callable[[Certificate, Array], Certificate],
     ) -> None:
         self.problem, self.result, self.seen, self.seed = problem, result, seen, seed
         self.certified = certified
@@ -187,8 +187,7 @@ class Trial:
                 seed=seed + i,
                 enough=enough,
             )
-            if self.certified is not None:
-                proved = self.certified(proved, self.result.y)
+            proved = self.certified(proved, self.result.y)
             failure += proved.failure
             if best is None or self.sense * (proved.bound - best.bound) > 0:
                 best = proved

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,8 +13,7 @@ from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.evaluation import EvaluatedPoint, require_vector
 from condal.errors import CondalError, ProblemError
 from condal.linalg.gradients import zeros_of
-from condal.linalg.points import Array
-from condal.problem import Model, Problem, problem_of
+from condal.problem import JudgesItself, Model, Problem, problem_of
 from condal.result import Result, Status
 from condal.runtime.arguments import require_positive, unpredictable_seed
 from condal.types import from_user
@@ -25,39 +22,6 @@ OWN_DATA_ROOM = 0.1  # of tol: another machine rounds the multipliers otherwise
 LEAST_TOL = 1e-8  # for a result that states none
 # What the pieces of a problem raise for points that are not of its space.
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-
-
-@runtime_checkable
-class Certifies(Protocol):
-    """A model of which its problem is only a part."""
-
-    def certified(self, certificate: Certificate, y: Array) -> Certificate:
-        """Return what a certificate of the problem, with the dual y, proves of the model."""
-
-
-@runtime_checkable
-class Separates(Protocol):
-    """A model for which a proof that nothing is feasible may hold under an assumption only."""
-
-    def separated_for(self, d: Array) -> str | None:
-        """Return what d assumes as a proof that nothing is feasible; None if it is not a proof."""
-
-
-@runtime_checkable
-class Rechecks(Protocol):
-    """A model that is solved in another form, and checks results on its own data too."""
-
-    def rechecked(self, result: Result) -> Result:
-        """Return the result with the bound and the status that the model's own data prove."""
-
-
-@runtime_checkable
-class Settled(Protocol):
-    """A model that may be settled when it is made: its `verdict` has a status, and says how."""
-
-    @property
-    def verdict(self) -> Any:
-        """What is proved when the model is made; None if nothing is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +117,9 @@ def verify(
             f"{type(result).__name__}"
         )
     seed = unpredictable_seed() if seed is None else seed
-    if isinstance(model, Settled) and model.verdict is not None:
-        return _settled(model, result, seed)
+    judge = model if isinstance(model, JudgesItself) else JudgesItself()
+    if judge.verdict is not None:
+        return _settled(judge, problem_of(model), result, seed)
     problem = problem_of(model)
     if tol is not None:
         require_positive(tol, "tol")
@@ -163,7 +128,7 @@ def verify(
     require_scales(problem)
     claims: list[Claim] = []
     if result.status is Status.INFEASIBLE or result.infeasible is not None:
-        claims.append(_infeasible(model, result, seed))
+        claims.append(_infeasible(judge, problem, result, seed))
     if result.status is Status.UNBOUNDED:
         claims.append(Claim("unbounded", False, "nothing in the result proves it"))
     if result.x is None:
@@ -182,60 +147,53 @@ def verify(
             require_vector(result.y, zeros_of(problem.A), "y")
             if result.tangent is not None:
                 require_tangent(problem, result.tangent)
-            certified = model.certified if isinstance(model, Certifies) else None
             seen = EvaluatedPoint.of(problem, point, result.tangent)
-            trial = Trial(problem, result, seen, seed, certified)
+            trial = Trial(problem, result, seen, seed, judge.certified)
             claims += trial.claims(tol)
-            if isinstance(model, Rechecks) and trial.certificate is not None:
-                certificate = _of_own_data(model, result, trial.certificate, tol)
-                claims += _overstated(problem, result, certificate, tol)
-                return Verdict(tuple(claims), certificate)
-            return Verdict(tuple(claims), trial.certificate)
+            proved = trial.certificate
+            if isinstance(model, JudgesItself) and proved is not None:
+                proved, more = _on_own_data(model, problem, result, proved, tol)
+                claims += more
+            return Verdict(tuple(claims), proved)
     except (*MISFITS, CondalError) as error:
         text = f"x and y are not of this problem: {str(error) or type(error).__name__}"
         return Verdict((*claims, Claim.false("point", text)))
 
 
-def _of_own_data(
-    model: Rechecks, result: Result, proved: Certificate, tol: float | None
-) -> Certificate:
-    """Return a certificate of the form that is solved, with what the model's own data prove."""
+def _on_own_data(
+    judge: JudgesItself, problem: Problem, result: Result, proved: Certificate, tol: float | None
+) -> tuple[Certificate, list[Claim]]:
+    """Return a certificate of the form that is solved, with what the model's own data prove; and a
+    claim if that is less than the result says."""
     tol = result.tol or tol or LEAST_TOL
-    return model.rechecked(replace(result, certificate=proved, tol=tol)).certificate
+    certificate = judge.rechecked(replace(result, certificate=proved, tol=tol)).certificate
+    room = allowed_gap(problem, certificate.objective, OWN_DATA_ROOM * tol)
+    if problem.sense * certificate.bound >= problem.sense * result.bound - room:
+        return certificate, []
+    honest, claimed = (
+        rounded_text(bound, up=problem.maximise) for bound in (certificate.bound, result.bound)
+    )
+    text = f"{claimed} is claimed; the program's own data prove {honest} instead"
+    return certificate, [Claim("bound", False, text)]
 
 
-def _overstated(
-    problem: Problem, result: Result, proved: Certificate, tol: float | None
-) -> Iterator[Claim]:
-    """Yield a claim if the model's own data prove less than the result says."""
-    room = allowed_gap(problem, proved.objective, OWN_DATA_ROOM * (result.tol or tol or LEAST_TOL))
-    if not problem.sense * proved.bound >= problem.sense * result.bound - room:
-        honest, claimed = (
-            rounded_text(bound, up=problem.maximise) for bound in (proved.bound, result.bound)
-        )
-        text = f"{claimed} is claimed; the program's own data prove {honest} instead"
-        yield Claim("bound", False, text)
-
-
-def _infeasible(model: Problem | Model, result: Result, seed: int) -> Claim:
+def _infeasible(judge: JudgesItself, problem: Problem, result: Result, seed: int) -> Claim:
     """Claim that nothing is feasible, for all points of the model."""
-    claim = separated(problem_of(model), result, seed)
+    claim = separated(problem, result, seed)
     if not claim.holds or result.separator is None:
         return claim
     ended = replace(result, status=Status.INFEASIBLE)
-    if isinstance(model, Rechecks) and model.rechecked(ended).status is not ended.status:
+    if judge.rechecked(ended).status is not ended.status:
         return replace(claim, holds=False, text="the program's own data do not prove it")
-    if not isinstance(model, Separates):
-        return claim
-    assumed = model.separated_for(result.separator)
+    assumed = judge.separated_for(result.separator)
     if assumed is None:
         return replace(claim, holds=False, text="proved only for points with a good objective")
     return replace(claim, assuming=(assumed, *claim.assuming)) if assumed else claim
 
 
-def _settled(model: Any, result: Result, seed: int) -> Verdict:
+def _settled(judge: JudgesItself, problem: Problem, result: Result, seed: int) -> Verdict:
     """Verify that the result says what is proved when the model is made, and nothing more."""
-    verdict, certificate = model.verdict, result.certificate
+    verdict, certificate = judge.verdict, result.certificate
     name = verdict.status.name.lower()
     if result.status is not verdict.status:
         claimed = result.status.name.lower().replace("_", " ")
@@ -243,7 +201,7 @@ def _settled(model: Any, result: Result, seed: int) -> Verdict:
         return Verdict((Claim.false("status", text),))
     claims = [Claim(name, True, f"proved again: {verdict.how}")]
     if result.infeasible is not None:
-        claims.append(separated(problem_of(model), result, seed))
+        claims.append(separated(problem, result, seed))
     if result.x is not None or certificate.certified or isfinite(certificate.objective):
         claims.append(Claim.false("point", f"there is none of a problem that is {name}"))
     return Verdict(tuple(claims))

@@ -15,6 +15,7 @@ from condal.errors import ProblemError
 from condal.io.results import load, save, verify
 from condal.linalg import factorisations
 from condal.linalg.points import LowRank, Outer
+from condal.problem import JudgesItself
 from condal.result import Status
 from known import PLANTED, random_graph, torus
 
@@ -290,7 +291,7 @@ def test_how_surely_it_is_infeasible_is_a_claim(monkeypatch):
     assert "less surely" in refuted(apart, surer, "infeasible")
 
 
-class Whole:
+class Whole(JudgesItself):
     """A model whose bound is no better than a level, whatever its problem's is."""
 
     def __init__(self, model, level):

@@ -11,8 +11,8 @@ from condal.certificates.certificate import relative_price
 from condal.certificates.evaluation import EvaluatedPoint
 from condal.conic import Block, Program, conic_model
 from condal.problems.conic import modelling
+from condal.problems.conic.folded import Deferred
 from condal.result import Status
-from condal.runtime.deferred import Deferred
 from condal.types import from_user
 from condal_lab.bench.conic.instances import member
 

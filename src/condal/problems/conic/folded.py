@@ -8,11 +8,12 @@ stored entries, never as long as a psd block.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import inf
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +21,29 @@ import scipy.sparse as sp
 from condal.linalg.points import Array, Indices
 from condal.problems.conic.components import Pieces, pieces
 from condal.problems.conic.program import Program
-from condal.runtime.deferred import Deferred
+
+T = TypeVar("T")
+
+
+class Deferred(Generic[T]):
+    """A field of a frozen dataclass: a value, or a function without arguments that returns it.
+
+    The function is called on first use, once.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, record: Any, owner: type) -> T:
+        if record is None:
+            raise AttributeError(self.name)
+        value = record.__dict__[self.name]
+        if callable(value):
+            value = record.__dict__[self.name] = value()
+        return value
+
+    def __set__(self, record: Any, value: T | Callable[[], T]) -> None:
+        record.__dict__[self.name] = value
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,12 +18,11 @@ from condal.linalg.points import Array, dense
 from condal.linalg.rounding import stable_norm
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.conic.folded import Part
+from condal.problems.conic.folded import Deferred, Part
 from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape, blocks_of
 from condal.problems.conic.trace_bound import TraceBound, Verdict
 from condal.result import Result
-from condal.runtime.deferred import Deferred
 
 GIVEN_TRACE = "for points within the given trace bound"
 DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol

@@ -20,6 +20,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
 from condal.methods.proposed import Proposed
+from condal.problem import JudgesItself
 from condal.problems.conic.interpretation import GIVEN_TRACE
 from condal.problems.conic.own_data import ON_OWN_DATA, OwnDataProofs
 from condal.problems.conic.proposed import Settled, folded_dual, point_of, proving_dual
@@ -44,7 +45,7 @@ NEAR = 2.0  # times tol: a gap that a slightly smaller tolerance closes
 
 
 @dataclass(frozen=True, eq=False)
-class ConicModel(OwnDataProofs):
+class ConicModel(OwnDataProofs, JudgesItself):
     """A conic program over points of bounded trace, or a proof that none is needed.
 
     `conic_model` builds the model.

@@ -19,10 +19,8 @@ from condal.linalg.guarded import UserPiece
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.rounding import Errors, Proof, Rounded
 from condal.linalg.symmetric import Symmetric
+from condal.sets.defaults import ProximableDefaults
 from condal.types import Domain, LinearMap, Projectable, Provable, Smooth, Spectral, projects
-
-FAR_FACTOR = 2.0**30  # a power of 2, which rounds nothing
-CONJUGATE_ROUNDING = 1e-12  # of the terms of h*: the rounding of one of its values
 
 T = TypeVar("T")
 Guard = Callable[[Any, str], Any]
@@ -234,7 +232,7 @@ def _array(name: str, called: str) -> Any:
     )
 
 
-class GuardedFunction(Guarded):
+class GuardedFunction(Guarded, ProximableDefaults):
     """h, whose prox, values and multipliers are checked."""
 
     piece: Provable
@@ -258,30 +256,19 @@ class GuardedFunction(Guarded):
         ]
 
     def support(self, d: Array) -> float:
-        """Return the support of dom h; where h has none, derive it.
-
-        A function with a Lipschitz constant is finite everywhere. h* of a set is positively
-        homogeneous in d; that of another function is not, and its support is not known.
-        """
-        if hasattr(self.piece, "support"):
-            return self.number("support", "the support", d)
-        if not np.any(d):
-            return 0.0
-        if self.lipschitz < inf:
-            return inf
-        near, far = self.conjugate(d), self.conjugate(FAR_FACTOR * d) / FAR_FACTOR
-        same = near == far or abs(near - far) <= CONJUGATE_ROUNDING * self.conjugate_abs_sum(d)
-        return near if same else inf
+        if not hasattr(self.piece, "support"):
+            return super().support(d)
+        return self.number("support", "the support", d)
 
     def support_abs_sum(self, d: Array) -> float:
-        if hasattr(self.piece, "support_abs_sum"):
-            return self.number("support_abs_sum", "the size of the support", d)
-        return self.conjugate_abs_sum(d) if np.any(d) else 0.0
+        if not hasattr(self.piece, "support_abs_sum"):
+            return super().support_abs_sum(d)
+        return self.number("support_abs_sum", "the size of the support", d)
 
     def support_error(self, d: Array) -> float:
-        if hasattr(self.piece, "support_error"):
-            return self.number("support_error", "the error of the support", d)
-        return self.dual_error(d) if np.any(d) else 0.0
+        if not hasattr(self.piece, "support_error"):
+            return super().support_error(d)
+        return self.number("support_error", "the error of the support", d)
 
     def scaled(self, rows: Array, c: float) -> Any:
         return self.guarded("scaled", "the scaled form", rows, c)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.gradients import BlockedMap, Gradient, adjoint_onto
 from condal.linalg.points import Array, Point
+from condal.runtime.arguments import require_whole
 from condal.types import LinearMap
 
 if TYPE_CHECKING:
@@ -32,6 +33,24 @@ class BasicMap:
         return None
 
     def scaled(self: LinearMap, rows: Array) -> LinearMap:
+        return Scaled(self, rows)
+
+
+@dataclass(frozen=True)
+class Multiple(BasicMap):
+    """c times a map of n x n matrices, whose rows scale by one number as c does."""
+
+    n: int
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_whole(self.n, "n")
+        if not np.isfinite(self.factor):
+            raise ProblemError(f"factor must be a finite number; got {self.factor!r}")
+
+    def scaled(self: Any, rows: Array) -> LinearMap:
+        if rows.min() == rows.max():
+            return type(self)(self.n, self.factor * float(rows[0]))
         return Scaled(self, rows)
 
 

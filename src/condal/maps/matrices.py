@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.errors import ProblemError
 from condal.linalg.blocked import weighted_squares
 from condal.linalg.gradients import frobenius_norm
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps.combined import BasicMap, Scaled
+from condal.maps.combined import BasicMap, Multiple
 from condal.maps.entries import Entries
 from condal.runtime.arguments import require_whole
-from condal.types import LinearMap
 
 MAX_ENTRIES = 1e8  # of a matrix that is written down: 1.6 GB
 
@@ -129,7 +127,7 @@ class Diagonal(BasicMap):
 
 
 @dataclass(frozen=True)
-class RowSums(BasicMap):
+class RowSums(Multiple):
     """The row sums, A x = c x 1, of a symmetric n x n matrix.
 
     Parameters
@@ -141,14 +139,6 @@ class RowSums(BasicMap):
     """
 
     terms = 2
-
-    n: int
-    factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_whole(self.n, "n")
-        if not np.isfinite(self.factor):
-            raise ProblemError(f"factor must be a finite number; got {self.factor!r}")
 
     @property
     def size(self) -> int:
@@ -163,11 +153,6 @@ class RowSums(BasicMap):
     def row_sums_factor(self) -> float:
         """c: that A x = c x 1, for methods that know no concrete map."""
         return self.factor
-
-    def scaled(self, rows: Array) -> LinearMap:
-        if rows.min() == rows.max():
-            return RowSums(self.n, self.factor * float(rows[0]))
-        return Scaled(self, rows)
 
     def row_norms(self) -> Array:
         return np.full(self.n, abs(self.factor) * np.sqrt((self.n + 1) / 2))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Indices, LowRank, Point
 from condal.linalg.symmetric import Symmetric
@@ -21,14 +20,12 @@ from condal.linalg.triangles import (
     diagonal_block_indices,
     svec_indices,
 )
-from condal.maps.combined import BasicMap, Scaled
+from condal.maps.combined import Multiple, Scaled
 from condal.maps.entries import Entries
-from condal.runtime.arguments import require_whole
-from condal.types import LinearMap
 
 
 @dataclass(frozen=True)
-class Triangle(BasicMap):
+class Triangle(Multiple):
     r"""The lower triangle of a symmetric n x n matrix as an isometric vector.
 
     .. math:: A x = c \, (x_{ii}, \sqrt2 \, x_{ij} : i > j)
@@ -55,14 +52,6 @@ class Triangle(BasicMap):
 
     terms = 1
 
-    n: int
-    factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_whole(self.n, "n")
-        if not np.isfinite(self.factor):
-            raise ProblemError(f"factor must be a finite number; got {self.factor!r}")
-
     @property
     def size(self) -> int:
         return self.n * (self.n + 1) // 2
@@ -75,11 +64,6 @@ class Triangle(BasicMap):
     def isometry_factor(self) -> float:
         """c: |A x| = c |x| for all symmetric x, and the signs of the entries stay if c > 0."""
         return self.factor
-
-    def scaled(self, rows: Array) -> LinearMap:
-        if rows.min() == rows.max():
-            return Triangle(self.n, self.factor * float(rows[0]))
-        return Scaled(self, rows)
 
     def row_norms(self) -> Array:
         return np.full(self.size, abs(self.factor))

@@ -27,17 +27,19 @@ if TYPE_CHECKING:
     from condal.report.pictures import Picture
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class TwoSides(RoundedAnswer):
     """A cut of the graph of its model: the vertices of sign +1, and those of sign -1."""
 
     weight: float
+    bound: float
     signs: Array
+    model: Any = None
 
     @property
     def sides(self) -> tuple[list[Any], list[Any]]:
         """The vertices of sign +1 and those of sign -1, by name if the graph has names."""
-        names = None if self.model is None else self.model.names
-        ones, others = named_groups(self.signs < 0, 2, names)
+        ones, others = named_groups(self.signs < 0, 2, self.model)
         return ones, others
 
     def picture(self) -> Picture:
@@ -70,11 +72,6 @@ class Cut(TwoSides):
     signs : ndarray
         +1 or -1 for each vertex: its side.
     """
-
-    weight: float
-    bound: float
-    signs: Array
-    model: Any = None
 
     def proved(self) -> Rows:
         return self._at_most.rows("no cut of this graph weighs more", "cut")

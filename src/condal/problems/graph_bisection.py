@@ -44,11 +44,6 @@ class BalancedCut(TwoSides, CostAnswer):
         +1 or -1 for each vertex: its side.
     """
 
-    weight: float
-    bound: float
-    signs: Array
-    model: Any = None
-
     noun = figure = "cut"
 
     @property

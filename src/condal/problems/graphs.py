@@ -150,9 +150,10 @@ def vertex_names(graph: Any) -> list[Any] | None:
     return None if names in ([], list(range(len(names)))) else names
 
 
-def named_groups(labels: Any, k: int, names: list[Any] | None) -> list[list[Any]]:
-    """Return the vertices of each of the labels 0, ..., k - 1, by name, or by number."""
+def named_groups(labels: Any, k: int, model: Any) -> list[list[Any]]:
+    """Return the vertices of each of the labels 0, ..., k - 1, by name if the model has names."""
     groups = [np.flatnonzero(labels == group).tolist() for group in range(k)]
+    names = getattr(model, "names", None)
     return groups if names is None else [[names[v] for v in group] for group in groups]
 
 

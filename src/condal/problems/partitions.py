@@ -69,8 +69,7 @@ class Partition(RoundedAnswer):
     @property
     def groups(self) -> list[list[Any]]:
         """The vertices of each group, by name if the graph has names."""
-        names = None if self.model is None else self.model.names
-        return named_groups(self.labels, len(self.sizes), names)
+        return named_groups(self.labels, len(self.sizes), self.model)
 
     def picture(self) -> Picture:
         from condal.report import pictures

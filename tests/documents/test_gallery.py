@@ -55,7 +55,7 @@ def test_every_page_has_an_example_a_card_and_a_place_in_the_contents():
     page = (ROOT / "docs" / "gallery.md").read_text()
     names = sorted(name_of(path) for path in EXAMPLES)
     assert sorted(re.findall(r"(?m)^(\w+): \S", page)) == names
-    assert sorted(re.findall(r"(?m)^gallery/(\w+)$", page)) == names
+    assert "\ngallery/*\n" in page
     for suffix in ("md", "png", "txt"):
         assert sorted(file.stem for file in GALLERY.glob(f"*.{suffix}")) == names
 

@@ -108,6 +108,14 @@ def run(*arguments):
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
+def solved(name, *options, code=0):
+    """Solve the file of an application; with the code None the command may end as it likes."""
+    words = (f"{name}.txt", "--as", name, *NEEDED.get(name, ()), *options)
+    ended = run("solve", *words)
+    assert code in (ended.exit_code, None), ended.output
+    return ended
+
+
 def refused(*arguments):
     """Return the error of a command that must be refused: one line, and no file left behind."""
     before = sorted(Path().rglob("*"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import math
 import os
@@ -15,13 +14,13 @@ import numpy as np
 import pytest
 
 import condal
-from commands import FILES, NEEDED, refused, run
+from commands import FILES, NEEDED, refused, run, solved
 from condal.cli.applications import APPLICATIONS
 from condal.cli.claims import _alike, _same
 from condal.io.formats import write_rudy
 from condal.io.results import load
 from condal.runtime.time_limit import TimeLimit
-from forging import reseal, seal
+from forging import reseal
 from forging import rewrite as rewrite_in
 from known import random_graph
 
@@ -43,11 +42,7 @@ rewrite, rewrite_array = partial(rewrite_in, "run"), partial(reseal, "run")
 
 
 def saved(name, *options, folder="run"):
-    needed = NEEDED.get(name, ())
-    arguments = ("--as", name, *needed, "--save", folder, *options)
-    ended = run("solve", f"{name}.txt", *arguments)
-    assert ended.exit_code == 0, ended.stderr
-    return ended
+    return solved(name, "--save", folder, *options)
 
 
 def certified(name, *options, code=0, folder="run"):
@@ -105,24 +100,23 @@ def test_the_options_that_are_kept_make_the_very_same_problem(name):
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("claim", ["objective", "bound", "infeasibility", "price"])
-def test_numbers_that_are_not_true_are_refuted(name, claim):
+def test_numbers_that_are_not_true_are_refuted(name):
     saved(name, "--quiet")
-    result = load("run").result
+    result, contents = load("run").result, Path("run/result.json").read_bytes()
     sense = 1.0 if result.bound <= result.objective else -1.0
     unit = max(1.0, abs(result.objective))
-
-    def change(record):
-        record["certificate"][claim] += (sense if claim == "bound" else 1.0) * unit
-
-    rewrite(change)
-    text = certified(name, code=1)
-    word = re.search(rf"^  {claim} +(REFUTED|NOT PROVED): ", text, re.MULTILINE)
-    # A bound that y does not prove is false only if a feasible point is beyond it.
-    assert word[1] == "REFUTED" or (claim == "bound" and not result.bracket)
-    assert "off by" in " ".join(text.split())
-    begin = "Refuted: these claims are false" if word[1] == "REFUTED" else "Not proved"
-    assert re.search(rf"^{begin}: .*{claim}", text, re.MULTILINE | re.DOTALL)
+    for claim in ("objective", "bound", "infeasibility", "price"):
+        amount = sense * unit if claim == "bound" else unit
+        value = getattr(result.certificate, claim) + amount
+        rewrite(lambda record, change={claim: value}: record["certificate"].update(change))
+        text = certified(name, code=1)
+        word = re.search(rf"^  {claim} +(REFUTED|NOT PROVED): ", text, re.MULTILINE)
+        # A bound that y does not prove is false only if a feasible point is beyond it.
+        assert word[1] == "REFUTED" or (claim == "bound" and not result.bracket)
+        assert "off by" in " ".join(text.split())
+        begin = "Refuted: these claims are false" if word[1] == "REFUTED" else "Not proved"
+        assert re.search(rf"^{begin}: .*{claim}", text, re.MULTILINE | re.DOTALL)
+        Path("run/result.json").write_bytes(contents)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -254,8 +248,9 @@ def test_files_that_options_name_are_not_kept():
     assert "options: matrix-completion has no 'predict'" in error
 
 
-def test_a_file_may_be_packed_meanwhile():
+def test_a_file_may_be_packed_meanwhile_and_a_page_stand_beside_the_result():
     saved("max-cut", "--quiet")
+    Path("run/page.html").write_text("<html></html>")
     Path("packed.txt.gz").write_bytes(gzip.compress(Path("max-cut.txt").read_bytes()))
     ended = run("certify", "packed.txt.gz", "run")
     assert ended.exit_code == 0
@@ -276,18 +271,10 @@ def test_a_solve_that_was_stopped_is_proved_for_what_it_is():
     assert "\n  solved         NOT PROVED: a gap of" in certified("max-cut", code=1)
 
 
-def test_a_result_without_a_point(monkeypatch):
-    true = condal.solve
-
-    def nothing(model, method, **options):
-        def stop(row):
-            raise KeyboardInterrupt
-
-        return true(model, condal.CGAL(), **{**options, "callback": stop, "max_iters": 1})
-
-    monkeypatch.setattr(condal, "solve", nothing)
-    ended = run("solve", "max-cut.txt", "--as", "max-cut", "--save", "run", "--quiet")
-    assert ended.exit_code == 1
+@pytest.mark.usefixtures("pointless")
+def test_a_result_without_a_point():
+    saved_early = solved("max-cut", "--save", "run", "--quiet", code=1)
+    assert saved_early.output == ""
     if load("run").result.x is None:
         assert "there is none: the solve ended too early" in certified("max-cut", code=1)
     assert run("show", "run").exit_code == 0
@@ -331,59 +318,46 @@ def test_only_its_own_options_are_taken():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("certify", "absent.txt", "run"), "absent.txt: cannot be read"),
-        (("certify", "max-cut.txt", "absent"), "absent: there is no such file or folder"),
-        (("certify", "max-cut.txt", "max-cut.txt"), "max-cut.txt: is not a folder"),
-        (("certify", "max-cut.txt", "."), "result.json: cannot be read"),
-        (("certify", "max-cut.txt"), "Missing argument 'ANSWER'"),
-        (("certify", "max-cut.txt", "run", "--tol", "0"), "tol must be a positive number"),
-        (("certify", "max-cut.txt", "run", "--tol", "nan"), "tol must be a positive number"),
-        (("show",), "Missing argument 'RESULT...'"),
-        (("show", "run", "absent"), "absent: there is no such file or folder"),
-        (("show", "run", "--json", "absent/x.json"), "absent/x.json: cannot be written"),
+        ("certify absent.txt run", "absent.txt: cannot be read"),
+        ("certify max-cut.txt absent", "absent: there is no such file or folder"),
+        ("certify max-cut.txt max-cut.txt", "max-cut.txt: is not a folder"),
+        ("certify max-cut.txt .", "result.json: cannot be read"),
+        ("certify max-cut.txt", "Missing argument 'ANSWER'"),
+        ("certify max-cut.txt run --tol 0", "tol must be a positive number"),
+        ("certify max-cut.txt run --tol nan", "tol must be a positive number"),
+        ("show", "Missing argument 'RESULT...'"),
+        ("show run absent", "absent: there is no such file or folder"),
+        ("show run --json absent/x.json", "absent/x.json: cannot be written"),
+        ("show run --json run/result.json", "is in the result run; give --json another path"),
     ],
 )
 def test_arguments_of_no_use(arguments, text):
     saved("max-cut", "--quiet")
-    assert text in refused(*arguments)
-
-
-@pytest.fixture
-def unsolved(monkeypatch):
-    monkeypatch.setattr(condal, "solve", lambda *_, **__: pytest.fail("the solve was started"))
+    assert text in refused(*arguments.split())
 
 
 @pytest.mark.parametrize(
-    ("options", "text"),
+    ("file", "options", "text"),
     [
-        (("--save", "max-cut.txt"), "max-cut.txt: exists and is not a folder"),
-        (("--save", "others"), "others: exists and is not a saved result"),
-        (("--save", "absent/run"), "absent/run: cannot be written: No such file"),
-        (("--save", "max-cut.txt/run"), "cannot be written: "),
-        (("--save", "/proc/run"), "/proc/run: cannot be written: "),
-        (("--overwrite",), "--overwrite needs --save DIR"),
-        (("--save", "run", "--json", "run"), "run: contains the --json file; give --save another"),
-        (("--save", "run", "--out", "run"), "run: contains the --out file; give --save another"),
+        ("max-cut.txt", "--save max-cut.txt", "max-cut.txt: exists and is not a folder"),
+        ("max-cut.txt", "--save others", "others: exists and is not a saved result"),
+        ("max-cut.txt", "--save absent/run", "absent/run: cannot be written: No such file"),
+        ("max-cut.txt", "--save max-cut.txt/run", "cannot be written: "),
+        ("max-cut.txt", "--save /proc/run", "/proc/run: cannot be written: "),
+        ("max-cut.txt", "--overwrite", "--overwrite needs --save DIR"),
+        ("max-cut.txt", "--save a --json a", "a: contains the --json file; give --save another"),
+        ("max-cut.txt", "--save a --out a", "a: contains the --out file; give --save another"),
+        ("max-cut.txt", "--save run", "run: holds an earlier result"),
+        ("run/history.csv", "--save run --overwrite", "contains the file itself"),
+        ("max-cut.txt", "--save run --overwrite --json run/x", "contains the --json file"),
+        ("max-cut.txt", "--save run --overwrite --out run/x", "contains the --out file"),
     ],
 )
-def test_folders_that_cannot_be_saved_to(unsolved, options, text):
-    Path("others").mkdir()
-    assert text in refused("solve", "max-cut.txt", "--as", "max-cut", *options)
-
-
-def test_what_is_read_or_written_is_never_in_the_folder(monkeypatch):
+def test_folders_that_cannot_be_saved_to(file, options, text, request):
     saved("max-cut", "--quiet")
-    assert "run: holds an earlier result" in refused(
-        "solve", "max-cut.txt", "--as", "max-cut", "--save", "run"
-    )
-    monkeypatch.setattr(condal, "solve", lambda *_, **__: pytest.fail("the solve was started"))
-    again = ("--as", "max-cut", "--save", "run", "--overwrite")
-    for arguments, text in (
-        (("solve", "run/history.csv", *again), "contains the file itself"),
-        (("solve", "max-cut.txt", *again, "--json", "run/x.json"), "contains the --json file"),
-        (("solve", "max-cut.txt", *again, "--out", "run/x.txt"), "contains the --out file"),
-    ):
-        assert text in refused(*arguments)
+    request.getfixturevalue("unsolved")
+    Path("others").mkdir()
+    assert text in refused("solve", file, "--as", "max-cut", *options.split())
 
 
 def test_a_full_disk_is_told(monkeypatch):
@@ -412,9 +386,6 @@ def test_what_a_machine_reads_of_saved_results():
     assert [one["application"] for one in both] == ["max-cut", "theta"]
     run("show", "run", "--json", "shown.json")
     assert json.loads(Path("shown.json").read_text()) == record
-    text = refused("show", "run", "--json", "run/result.json")
-    assert "run/result.json: is in the result run; give --json another path" in text
-    assert run("show", "run").exit_code == 0
 
 
 def test_figures_that_are_no_numbers_are_the_same_again():
@@ -455,14 +426,8 @@ def test_a_semidefinite_program_is_proved_again(kind):
     assert f"\n  {'solved' if kind == 'cut' else kind}  " in proof
     assert run("show", "run").exit_code == 0
     other = "unbounded" if kind == "infeasible" else "infeasible"
-    rewrite_status(other)
+    rewrite(lambda record: record.update(status=other))  # which needs no gap
     assert re.search(r"(REFUTED|NOT PROVED): ", certified("program", code=1))
-
-
-def rewrite_status(status):
-    """The claim of another status, which needs no gap."""
-    path = Path("run/result.json")
-    seal(path, {**json.loads(path.read_text()), "status": status})
 
 
 def test_a_program_within_a_trace_that_is_given():
@@ -483,21 +448,5 @@ def test_quiet_is_silent():
     assert (ended.exit_code, ended.output) == (1, "")
 
 
-@pytest.mark.parametrize("command", ["certify", "show"])
-def test_help_fits_and_has_an_example(command):
-    text = run(command, "--help").stdout
-    assert all(len(line) <= 80 for line in text.splitlines())
-    assert f"\n    condal {command} " in text
-
-
 def test_help_of_an_application():
-    text = run("certify", "--as", "k-means", "--help").stdout
-    assert "--clusters K" in text
-
-
-def test_a_page_may_stand_beside_it():
-    saved("max-cut", "--quiet")
-    Path("run/page.html").write_text("<html></html>")
-    assert certified("max-cut")
-    stream = io.StringIO(run("show", "run").stdout)
-    assert "max-cut of max-cut.txt" in stream.read()
+    assert "--clusters K" in run("certify", "--as", "k-means", "--help").stdout

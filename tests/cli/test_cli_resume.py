@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import condal
-from commands import FILES, NEEDED, PENTAGON, refused, run, signalled
-from condal.io.checkpoint.file import read
+from commands import FILES, PENTAGON, refused, run, signalled, solved
+from condal.io.checkpoint.file import read, write
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from known import random_graph
@@ -29,6 +29,7 @@ def record(path):
     return {key: value for key, value in found.items() if key != "seconds"}
 
 
+SOLVE = "solve graph.txt --as max-cut --checkpoint"
 METHOD = ("--method", "cgal", "--tol", "1e-2")  # in some 80 iterations
 
 
@@ -48,10 +49,10 @@ def test_a_solve_that_is_stopped_is_resumed_to_the_same_answer():
     assert len(Path("b.txt").read_text().split()) == 50
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_solve_and_leaves_its_checkpoint(number, monkeypatch):
     """In the midst of an iteration: the one before it is kept."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     true, calls = condal.Spectrahedron.lmo, []
 
     def lmo(*arguments, **options):
@@ -62,10 +63,7 @@ def test_a_signal_ends_the_solve_and_leaves_its_checkpoint(number, monkeypatch):
 
     monkeypatch.setattr(condal.Spectrahedron, "lmo", lmo)
     words = ("solve", "graph.txt", "--as", "max-cut", *METHOD)
-    try:
-        part = run(*words, "--checkpoint", "c", "--json", "a.json")
-    finally:
-        signal.signal(signal.SIGINT, before)
+    part = run(*words, "--checkpoint", "c", "--json", "a.json")
     assert part.exit_code == 1
     assert record("a.json")["status"] == "interrupted"
     assert "condal resume c graph.txt" in part.stdout
@@ -108,25 +106,34 @@ def test_a_resumed_solve_aims_at_its_new_tol_and_keeps_it():
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_application_is_resumed_with_its_own_options(name):
-    file = f"{name}.txt"
-    words = ("solve", file, "--as", name, *NEEDED.get(name, ()), "--tol", "1e-5")
-    assert run(*words, "--json", "whole.json").exit_code == 0
-    run(*words, "--max-iters", "2", "--checkpoint", "c")
+    solved(name, "--tol", "1e-5", "--json", "whole.json")
+    solved(name, "--tol", "1e-5", "--max-iters", "2", "--checkpoint", "c", code=None)
     assert Path("c").exists()
-    assert run("resume", "c", file, "--json", "parts.json").exit_code == 0
+    assert run("resume", "c", f"{name}.txt", "--json", "parts.json").exit_code == 0
     assert record("parts.json") == record("whole.json")
 
 
-def test_resume_with_other_data_is_refused():
-    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
-    text = refused("resume", "c", "pentagon.txt")
-    assert re.search(r"it is for .*n = 50.* and this is .*n = 5,", text)
-    assert "resume with the data of the checkpoint, or solve again" in text
-
-
-def test_a_file_that_is_no_checkpoint_is_refused():
-    assert "not a condal checkpoint" in refused("resume", "graph.txt", "graph.txt")
-    assert "there is no such file" in refused("resume", "none", "graph.txt")
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ("resume c pentagon.txt", "resume with the data of the checkpoint, or solve again"),
+        ("resume c pentagon.txt", r"it is for .*n = 50.* and this is .*n = 5,"),
+        ("resume graph.txt graph.txt", "not a condal checkpoint"),
+        ("resume graph.txt c", "the checkpoint comes first: condal resume FILE PROBLEM"),
+        ("resume none graph.txt", "there is no such file"),
+        ("resume folder graph.txt", "folder: is a folder without a manifest, so not a checkpoint"),
+        ("resume c graph.txt --json c", "is the checkpoint; give"),
+        ("resume c graph.txt --out c", "is the checkpoint; give"),
+        (f"{SOLVE} c", "exists already and is not overwritten: resume it with"),
+        (f"{SOLVE} d --json d", "is the --checkpoint file; give"),
+        (f"{SOLVE} d --out d", "is the --checkpoint file; give"),
+        (f"{SOLVE} graph.txt", "is the file itself; give --checkpoint another path"),
+    ],
+)
+def test_what_is_refused(arguments, text):
+    run(*SOLVE.split(), "c", "--max-iters", "1")
+    Path("folder").mkdir()
+    assert re.search(text, refused(*arguments.split()))
 
 
 def test_one_that_python_wrote_is_sent_to_python():
@@ -134,29 +141,6 @@ def test_one_that_python_wrote_is_sent_to_python():
     condal.solve(model, condal.CGAL(), max_iters=2, checkpoint="c")
     text = refused("resume", "c", "graph.txt")
     assert "resume it in Python, with condal.resume" in text
-
-
-def test_a_checkpoint_is_not_overwritten():
-    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
-    text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "c")
-    assert "exists already and is not overwritten: resume it with" in text
-
-
-@pytest.mark.parametrize("target", ["--json", "--out"])
-def test_what_is_written_is_not_the_checkpoint(target):
-    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
-    assert "is the checkpoint; give" in refused("resume", "c", "graph.txt", target, "c")
-    text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "d", target, "d")
-    assert "is the --checkpoint file; give" in text
-    text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "graph.txt")
-    assert "is the file itself; give --checkpoint another path" in text
-
-
-def test_the_order_of_the_two_files_is_told():
-    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
-    assert "the checkpoint comes first: condal resume FILE PROBLEM" in refused(
-        "resume", "graph.txt", "c"
-    )
 
 
 def test_a_damaged_one_does_not_take_the_place_of_the_one_before():
@@ -184,15 +168,12 @@ def test_a_signal_leaves_an_answer_and_a_checkpoint(number):
 
 
 def test_an_application_that_no_condal_knows_is_refused():
-    from condal.io.checkpoint.file import read, write
-
-    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
+    run(*SOLVE.split(), "c", "--max-iters", "1")
     contents = read("c")
     contents.about["options"]["solve"]["application"] = "knapsack"
     write("c", contents.about, contents.value)
-    assert "belongs to an application 'knapsack' that this condal does not know" in refused(
-        "resume", "c", "graph.txt"
-    )
+    text = refused("resume", "c", "graph.txt")
+    assert "belongs to an application 'knapsack' that this condal does not know" in text
 
 
 def test_memory_that_is_too_little_is_refused():
@@ -202,10 +183,3 @@ def test_memory_that_is_too_little_is_refused():
     assert run("solve", "graph.txt", "--as", "max-cut", "--max-memory", "1 GB").exit_code == 0
     text = refused("solve", "graph.txt", "--as", "max-cut", "--max-memory", "much")
     assert "--max-memory must be a number of bytes, or a text such as '4 GB'" in text
-
-
-def test_a_folder_that_is_no_checkpoint_says_what_it_lacks():
-    Path("folder").mkdir()
-    refused = run("resume", "folder", "graph.txt")
-    assert refused.exit_code == 2
-    assert "folder: is a folder without a manifest, so not a checkpoint" in refused.stderr

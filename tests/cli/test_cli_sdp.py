@@ -8,15 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from condal.cli.app import cli
+from commands import PROGRAM, run
 from condal.cli.applications import programs
 from condal.io.formats.answers import read_solution
 from known import DATA, needs_data
 
-# maximise x_12, x_11 = 1, x_22 + s = 2: sqrt(2).
-SMALL = "2\n2\n2 -1\n1 2\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n2 2 1 1 1\n"
 INFEASIBLE = "1\n1\n2\n-1\n0 1 1 1 1\n1 1 1 1 2\n1 1 1 2 1\n1 1 2 2 1\n"  # <positive, X> = -1
 UNBOUNDED = "1\n1\n2\n0\n0 1 1 1 1\n1 1 1 1 1\n1 1 2 2 -1\n"  # maximise x_11 = x_22
 # maximise 0, x_12 = 1
@@ -24,16 +21,10 @@ FREE = "1\n1\n2\n1\n1 1 1 2 0.5\n"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    files = {"small": SMALL, "infeasible": INFEASIBLE, "unbounded": UNBOUNDED, "free": FREE}
+def _programs(folder):
+    files = {"small": PROGRAM, "infeasible": INFEASIBLE, "unbounded": UNBOUNDED, "free": FREE}
     for name, contents in files.items():
         Path(f"{name}.dat-s").write_text(contents)
-    return tmp_path
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, ["solve", *map(str, arguments)])
 
 
 def shown(ended):
@@ -41,7 +32,7 @@ def shown(ended):
 
 
 def test_a_file_is_told_by_its_name():
-    ended = run("small.dat-s", "--tol", "1e-5")
+    ended = run("solve", "small.dat-s", "--tol", "1e-5")
     assert ended.exit_code == 0, ended.stderr
     rows = shown(ended)
     assert ended.stdout.startswith("\nsdp of small.dat-s\n")
@@ -64,20 +55,25 @@ def test_a_file_is_told_by_its_name():
     ],
 )
 def test_wherever_the_file_stands(arguments):
-    ended = run(*arguments)
+    ended = run("solve", *arguments)
     assert (ended.exit_code, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_the_name_of_another_file_tells_nothing():
     Path("graph.txt").write_text("2 1\n1 2\n")
-    ended = run("graph.txt", "--out", "out.dat-s")
+    ended = run("solve", "graph.txt", "--out", "out.dat-s")
     assert ended.exit_code == 2
     assert "Missing option '--as'" in ended.stderr
-    assert run("graph.txt", "--as", "max-cut", "--out", "out.dat-s", "--quiet").exit_code == 0
+    assert (
+        run("solve", "graph.txt", "--as", "max-cut", "--out", "out.dat-s", "--quiet").exit_code == 0
+    )
 
 
 def test_a_solution_is_written_as_csdp_does():
-    assert run("small.dat-s", "--tol", "1e-6", "--out", "solution.txt", "--quiet").exit_code == 0
+    assert (
+        run("solve", "small.dat-s", "--tol", "1e-6", "--out", "solution.txt", "--quiet").exit_code
+        == 0
+    )
     found = read_solution("solution.txt", (2, -1))
     np.testing.assert_allclose(found.z, [np.sqrt(0.5), np.sqrt(0.125)], atol=1e-3)
     np.testing.assert_allclose(found.X[0], [[1, np.sqrt(2)], [np.sqrt(2), 2]], atol=1e-4)
@@ -86,33 +82,33 @@ def test_a_solution_is_written_as_csdp_does():
 
 def test_a_large_x_is_left_to_save(monkeypatch):
     monkeypatch.setattr(programs, "MAX_WRITTEN_ENTRIES", 1)
-    ended = run("small.dat-s", "--out", "solution.txt")
+    ended = run("solve", "small.dat-s", "--out", "solution.txt")
     assert "--save keeps X" in shown(ended)["--out"]
     assert not any(line.startswith("2 ") for line in Path("solution.txt").read_text().splitlines())
 
 
 def test_what_a_machine_reads():
-    record = json.loads(run("small.dat-s", "--json", "-", "--quiet").stdout)
+    record = json.loads(run("solve", "small.dat-s", "--json", "-", "--quiet").stdout)
     assert record["status"] == "solved"
     assert record["trace_bound"] == pytest.approx(3.0, abs=1e-4)
     assert record["dual_objective"] == pytest.approx(np.sqrt(2), abs=1e-2)
 
 
 def test_a_trace_bound_that_is_given():
-    ended = run("small.dat-s", "--trace-bound", "4", "--tol", "1e-4")
+    ended = run("solve", "small.dat-s", "--trace-bound", "4", "--tol", "1e-4")
     assert shown(ended)["trace"] == "of a block is at most 4: given by the user"
     text = " ".join(ended.stdout.split())
     assert "holds whatever the trace" in text or "within the given trace bound" in text
     # Of a larger trace there is more: what is said is said of that trace alone.
-    free = run("free.dat-s", "--trace-bound", "10")
+    free = run("solve", "free.dat-s", "--trace-bound", "10")
     assert "no feasible X of such a trace has a larger <F0, X>" in " ".join(free.stdout.split())
-    refused = run("small.dat-s", "--trace-bound", "-1")
+    refused = run("solve", "small.dat-s", "--trace-bound", "-1")
     assert refused.exit_code == 2
     assert "'--trace-bound': -1" in refused.stderr
 
 
 def test_an_infeasible_program():
-    ended = run("infeasible.dat-s", "--json", "result.json", "--out", "none.txt")
+    ended = run("solve", "infeasible.dat-s", "--json", "result.json", "--out", "none.txt")
     assert ended.exit_code == 1
     assert shown(ended)["status"].startswith(
         "infeasible: no point of X satisfies the constraints, as is proved"
@@ -125,9 +121,9 @@ def test_an_infeasible_program():
 
 def test_an_infeasible_program_has_no_objective_gap_or_bound():
     Path("ones.dat-s").write_text("2\n1\n2\n1 1\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n")  # trace 2
-    ended = run("ones.dat-s", "--trace-bound", "1.5", "--save", "run")
+    ended = run("solve", "ones.dat-s", "--trace-bound", "1.5", "--save", "run")
     assert ended.exit_code == 1
-    again = CliRunner().invoke(cli, ["show", "run"])
+    again = run("show", "run")
     for rows in (shown(ended), shown(again)):
         assert rows["status"].startswith("infeasible: ")
         assert "proof" in rows
@@ -139,14 +135,14 @@ def test_an_infeasible_program_has_no_objective_gap_or_bound():
     [("0.5", "relative to the objective", "of"), ("0.125", "absolute", "in")],
 )
 def test_gap_and_price_are_relative_to_an_objective_of_at_least_1(entry, unit, part):
-    Path("scaled.dat-s").write_text(SMALL.replace("0 1 1 2 0.5", f"0 1 1 2 {entry}"))
-    rows = shown(run("scaled.dat-s"))
+    Path("scaled.dat-s").write_text(PROGRAM.replace("0 1 1 2 0.5", f"0 1 1 2 {entry}"))
+    rows = shown(run("solve", "scaled.dat-s"))
     assert rows["gap"].endswith(f", {unit}")
     assert re.search(rf"worth \S+ {part} the objective \(its price\)$", rows["infeasibility"])
 
 
 def test_an_unbounded_program():
-    ended = run("unbounded.dat-s")
+    ended = run("solve", "unbounded.dat-s")
     assert ended.exit_code == 1
     assert shown(ended)["status"].startswith(
         "unbounded: the objective has no bound where the constraints hold, as"
@@ -154,17 +150,17 @@ def test_an_unbounded_program():
 
 
 def test_a_program_of_any_trace_needs_no_bound():
-    ended = run("free.dat-s", "--json", "result.json")
+    ended = run("solve", "free.dat-s", "--json", "result.json")
     assert ended.exit_code == 0, ended.stderr
     assert "the bound on the objective holds for any trace" in " ".join(ended.stdout.split())
     record = json.loads(Path("result.json").read_text())
     assert record["bound"] == pytest.approx(0.0, abs=1e-9)
     assert record["bound"] >= 0.0
     assert record["trace_bound"] is None
-    assert run("free.dat-s", "--save", "run", "--quiet").exit_code == 0
-    checked = CliRunner().invoke(cli, ["certify", "free.dat-s", "run"])
+    assert run("solve", "free.dat-s", "--save", "run", "--quiet").exit_code == 0
+    checked = run("certify", "free.dat-s", "run")
     assert checked.exit_code == 0, checked.output
-    assert run("free.dat-s", "--trace-bound", "3", "--quiet").exit_code == 0
+    assert run("solve", "free.dat-s", "--trace-bound", "3", "--quiet").exit_code == 0
 
 
 def test_a_file_of_sedumi():
@@ -174,26 +170,30 @@ def test_a_file_of_sedumi():
     A = np.array([[1.0, -1, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]])
     program = {"A": A, "b": [[-1.0], [3.0], [4.0]], "c": [[1.0, 0, 1, 0, 0]]}
     savemat("small.mat", {**program, "K": {"f": 1.0, "l": 1.0, "q": 3.0}})
-    ended = run("small.mat", "--tol", "1e-6", "--json", "result.json", "--out", "solution.txt")
+    ended = run(
+        "solve", "small.mat", "--tol", "1e-6", "--json", "result.json", "--out", "solution.txt"
+    )
     assert ended.exit_code == 0, ended.stderr
     assert "no feasible X has a smaller <c, x>" in " ".join(ended.stdout.split())
     record = json.loads(Path("result.json").read_text())
     assert record["objective"] == pytest.approx(4.0, abs=1e-5)
     assert 4.0 - 1e-5 <= record["bound"] <= 4.0
-    checked = CliRunner().invoke(cli, ["certify", "small.mat", "solution.txt", "--tol", "1e-5"])
+    checked = run("certify", "small.mat", "solution.txt", "--tol", "1e-5")
     assert checked.exit_code == 0, checked.output
 
 
 def test_a_broken_file_is_refused_by_its_line():
-    Path("broken.dat-s").write_text(SMALL + "1 1 1 9 1\n")
-    ended = run("broken.dat-s")
+    Path("broken.dat-s").write_text(PROGRAM + "1 1 1 9 1\n")
+    ended = run("solve", "broken.dat-s")
     assert ended.exit_code == 2
     assert "line 9" in ended.stderr
 
 
 @needs_data
 def test_max_cut_of_sdplib():
-    record = run(DATA / "sdplib" / "maxG11.dat-s.xz", "--tol", "1e-4", "--json", "-", "--quiet")
+    record = run(
+        "solve", DATA / "sdplib" / "maxG11.dat-s.xz", "--tol", "1e-4", "--json", "-", "--quiet"
+    )
     found = json.loads(record.stdout)
     assert found["status"] == "solved"
     assert found["objective"] == pytest.approx(629.1648, rel=1e-4)

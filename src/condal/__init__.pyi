@@ -14,10 +14,10 @@ from condal import sets as sets
 from condal import smooth as smooth
 from condal import storage as storage
 from condal import types as types
-from condal.certificates.bound import certify as certify
 from condal.certificates.certificate import Certificate as Certificate
 from condal.certificates.history import History as History
 from condal.certificates.history import Row as Row
+from condal.certificates.verification import certify as certify
 from condal.domains import Birkhoff as Birkhoff
 from condal.domains import CutCone as CutCone
 from condal.domains import CutOrthant as CutOrthant

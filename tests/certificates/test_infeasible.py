@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.certificates.infeasibility import infeasibility_proof
+from condal.certificates.bound import infeasibility_proof
 from condal.driver import guards
 from known import PLANTED
 

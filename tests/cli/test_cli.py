@@ -27,7 +27,7 @@ from condal.driver.memory import make_plan
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import Status
-from condal.runtime.memory import size
+from condal.runtime.limits import size
 from condal.runtime.numbers import number, percent
 from condal.runtime.text import escape_terminal, table
 from known import needs_data

@@ -19,7 +19,7 @@ from condal.cli.applications import APPLICATIONS
 from condal.cli.claims import _alike, _same
 from condal.io.formats import write_rudy
 from condal.io.results import load
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 from forging import reseal
 from forging import rewrite as rewrite_in
 from known import random_graph

@@ -15,7 +15,7 @@ import pytest
 
 from commands import run
 from condal.io.formats import write_rudy
-from condal.runtime.memory import bytes_of
+from condal.runtime.limits import bytes_of
 from condal_lab.sweeps.workers import Workers
 from known import random_graph
 
@@ -137,7 +137,7 @@ def test_a_resumed_solve_keeps_its_own_limit():
 
 
 def test_k_means_of_60000_points_takes_no_matrix_of_them(monkeypatch):
-    monkeypatch.setattr("condal.runtime.memory.available", lambda: 2 * 10**9)
+    monkeypatch.setattr("condal.runtime.limits.available", lambda: 2 * 10**9)
     Path("points.csv").write_text("0,1\n5,5\n" * 30_000)
     ended = run("solve", "points.csv", "--as", "k-means", "--clusters", "2")
     assert ended.exit_code == 0

@@ -211,7 +211,7 @@ NETWORK = {"asyncio", "ftplib", "http", "pooch", "requests", "smtplib", "socket"
 NETWORK |= {"distributed", "ssl", "telnetlib", "urllib", "urllib3", "webbrowser", "xmlrpc"}
 MAY_TALK = {
     "condal_lab/experiments/data.py": {"pooch"},  # the download of public files, by their digests
-    "runtime/signals.py": {"socket"},  # a pair of sockets within the process, which a signal wakes
+    "runtime/limits.py": {"socket"},  # a pair of sockets within the process, which a signal wakes
     "condal_lab/sweeps/cluster.py": {"distributed"},  # a Dask cluster at a given address
 }
 

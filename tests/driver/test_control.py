@@ -24,10 +24,16 @@ from condal.errors import PieceError, ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice, choices
 from condal.problems import max_cut
-from condal.runtime.memory import available, bytes_of, physical, size
+from condal.runtime.limits import (
+    NOTICE,
+    SignalHandler,
+    TimeLimit,
+    available,
+    bytes_of,
+    physical,
+    size,
+)
 from condal.runtime.meter import Cancelled, Deadline, check_cancelled, seconds_left, uninterrupted
-from condal.runtime.signals import NOTICE, SignalHandler
-from condal.runtime.time_limit import TimeLimit
 from known import random_graph
 from locations import TESTS
 from sparse_matrices import identity, random_sparse
@@ -430,7 +436,7 @@ def test_a_proof_that_is_cut_short_proves_less_and_is_right():
     whole = probabilistic(V, slack=1e-3, failure=1e-9, seed=0)
 
     class After(Stopper):
-        left = 60
+        left = 10
 
         @property
         def stopped(self):

@@ -13,7 +13,7 @@ from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import proved_lower_bound, proves_infeasible, proves_unbounded
 from condal.methods.interior.embedding import Embedded
 from condal.methods.interior.engine import Proposal, _Scaled, propose
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 
 def proposed(form: ConicForm) -> Proposal:

@@ -18,7 +18,7 @@ import numpy as np
 import condal
 from attempts import Findings
 from condal.certificates import conic
-from condal.certificates.infeasibility import infeasibility_proof
+from condal.certificates.bound import infeasibility_proof
 from condal.certificates.verification import verify
 from condal.problems.conic import Program, conic_model
 from condal.problems.conic.answers import certify as conic_certify

@@ -8,7 +8,7 @@ import pytest
 import condal
 from condal.problems import MatrixCompletion, matrix_completion
 from condal.problems.completion_tuning import NuclearFits, project_to_l1_ball
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 
 def known(m=30, n=20, *, noise=0.1, seed=0):

@@ -13,7 +13,7 @@ MACHINE = 16 * 10**9
 
 @pytest.fixture(autouse=True)
 def machine(monkeypatch):
-    monkeypatch.setattr("condal.runtime.memory.available", lambda: MACHINE)
+    monkeypatch.setattr("condal.runtime.limits.available", lambda: MACHINE)
 
 
 def empty(n):

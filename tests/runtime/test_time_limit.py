@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
+from condal.runtime.limits import UNLIMITED, TimeLimit
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from condal.problems.cuts import Cut
 from condal.problems.models import Trials, point_of, unit_diagonal
 from condal.problems.signs import flipped, signs_of
 from condal.result import Result
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
+from condal.runtime.limits import UNLIMITED, TimeLimit
 from condal_mpi.graphs import GraphModel, graph_rows, in_file_order, read_rows
 from condal_mpi.halo import Halo, with_halo
 from condal_mpi.maps import DistributedDiagonal

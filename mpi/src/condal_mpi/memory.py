@@ -15,7 +15,7 @@ from condal.methods.lowrank.method import SWEEP_VECTORS, LowRankCGAL
 from condal.methods.spheres import program as spheres
 from condal.methods.spheres.method import VECTORS as SPHERE_VECTORS
 from condal.methods.spheres.method import SphereSweeps
-from condal.runtime.memory import Bytes, bytes_of, size
+from condal.runtime.limits import Bytes, bytes_of, size
 from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES as NUMBER
 from condal_mpi.choice import chosen_method, default_rank

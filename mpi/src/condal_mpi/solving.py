@@ -23,8 +23,8 @@ from condal.methods.spheres.method import SphereSweeps
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result
 from condal.runtime.arguments import require_whole, seed_of
+from condal.runtime.limits import TimeLimit
 from condal.runtime.meter import Stopper, agreed
-from condal.runtime.time_limit import TimeLimit
 from condal.storage.whole import Factor
 from condal.types import Storage
 from condal_mpi.checkpoint_writer import DistributedCheckpointWriter

@@ -5,19 +5,24 @@ For any y in dom h*, with :math:`v = \nabla f(x) + A'y`,
 .. math:: f(x) - \langle \nabla f(x), x \rangle + \min_X \langle v, \cdot \rangle - h^*(y)
 
 is a lower bound on the optimum. The domain proves a lower bound on the minimum.
+
+No point of X satisfies the constraints if a normal d of K separates A(X) from K:
+
+.. math:: \min_{x \in X} \langle A'd, x \rangle > \sup_{z \in K} \langle d, z \rangle.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, allowed_gap, exact_text, relative_price
+from condal.certificates.certificate import Certificate, exact_text, relative_price
 from condal.certificates.evaluation import (
     EXACT_DISTANCE,
     EvaluatedPoint,
@@ -40,10 +45,10 @@ from condal.linalg.rounding import (
     stable_norm,
     sum_roundings,
 )
-from condal.problem import JudgesItself, Model, Problem, problem_of
-from condal.runtime.arguments import finite_array, unpredictable_seed
+from condal.problem import Problem
+from condal.runtime.arguments import finite_array
 from condal.sets.defaults import trusted
-from condal.types import LinearMap, Smooth, from_user
+from condal.types import LinearMap, Provable, Smooth
 
 DEFAULT_FAILURE = 1e-6
 DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose
@@ -55,85 +60,8 @@ NEGLIGIBLE_ROUNDING = 0.02  # of the slack of a proof: not worth a closer bound
 MIN_SIZE, MAX_SIZE = 1e-70, 1e70  # of f and A: duals have the size of f over A, and are squared
 MAX_SQUARED = 1e150  # the square of a larger number may overflow
 MAX_ENTRYWISE_SIDE = 1000  # n up to which the rounding of A'y is bounded entry by entry
-
-
-@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
-def certify(
-    model: Problem | Model,
-    x: Any,
-    y: Array,
-    *,
-    tangent: Array | None = None,
-    slack: float | None = None,
-    failure: float = DEFAULT_FAILURE,
-    seed: int | None = None,
-) -> Certificate:
-    r"""Certify the point x, with the bound of the dual y.
-
-    With :math:`f(x) = \varphi(Mx)`, the bound is
-
-    .. math::
-
-        \varphi(u) - \langle \varphi'(u), u \rangle
-        + \min_{x \in X} \langle M'\varphi'(u) + A'y, x \rangle - h^*(y),
-
-    as the convex function :math:`\varphi` lies above its tangent at any u.
-
-    Parameters
-    ----------
-    model : Problem or Model
-        The problem that x and y belong to.
-    x : array, LowRank, Outer or tuple
-        A point of X.
-    y : array
-        The multipliers of the constraints.
-    tangent : array, optional
-        The point u; Mx by default. A `Result` whose x was made from a sketch has one.
-    slack : float, optional
-        How much the proof may lose against the exact minimum; 1e-8 of the objective by default.
-    failure : float
-        The probability of error that a probabilistic proof is allowed.
-    seed : int, optional
-        The seed of such a proof. By default it is drawn from the system's entropy, so whoever chose
-        y cannot have known it.
-
-    Returns
-    -------
-    Certificate
-
-    Raises
-    ------
-    ProblemError
-        If y or the tangent do not fit the problem, or its numbers are too large or too small.
-
-    Examples
-    --------
-    >>> import numpy as np, condal
-    >>> cycle = np.roll(np.eye(5), 1, axis=0)
-    >>> model = condal.problems.max_cut(cycle + cycle.T)
-    >>> result = condal.solve(model)
-    >>> condal.certify(model, result.x, result.y).gap < 1e-3
-    True
-    """
-    problem = problem_of(model)
-    require_scales(problem)
-    seed = unpredictable_seed() if seed is None else seed
-    y = finite_array(y, "y", ndim=1)
-    if y.size != problem.A.size:
-        raise ProblemError(
-            f"y must have a number for each of the {problem.A.size} constraints; got {y.size}"
-        )
-    if tangent is not None:
-        tangent = require_tangent(problem, tangent)
-    seen = EvaluatedPoint.of(problem, from_user(problem.X, x), tangent)
-    slack = allowed_gap(problem, seen.objective, DEFAULT_SLACK) if slack is None else slack
-    certificate, _ = certificate_and_proof(
-        problem, seen, y, slack=slack, failure=failure, seed=seed
-    )
-    if isinstance(model, JudgesItself):
-        proved: Certificate = model.certified_pair(x, y, certificate)
-        return proved
-    return certificate
+PROOF_SLACK = 0.1  # of the expected separation: what a proof may lose
+LEAST_EXPECTED = 1e-3  # of the widest possible separation: the least that is expected
 
 
 def require_tangent(problem: Problem, tangent: Any) -> Array:
@@ -308,3 +236,68 @@ def _is_small(v: Gradient | None) -> bool:
 def dual_rounding(A: LinearMap, error: float) -> float:
     """Bound |A'y - A'w| for the point w that y stands for, if |y - w| <= error."""
     return error * norm_above(A.row_norms()) + UNDERFLOW if error else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """A normal d of K, and the proof that it separates A(X) from K.
+
+    `slack` and `number` are those of the proof, by which the ledger proves it again.
+    """
+
+    normal: Array
+    proof: Proof
+    slack: float
+    number: int
+
+
+def infeasibility_proof(
+    problem: Problem, d: Array, *, slack: float, failure: float, seed: int
+) -> Proof | None:
+    """Prove by a normal d of K = dom h that no x in X has Ax in K; None if d proves nothing.
+
+    The value of the proof is a lower bound on the distance between A(X) and K. Where h is finite
+    everywhere, d must be 0.
+    """
+    A, X, h = problem.A, problem.X, problem.h
+    require_vector(d, zeros_of(A), "the separator")
+    size, support = norm_above(d), h.support(d)
+    if size == 0.0 or not np.isfinite(support):
+        return None
+    gradient = A.adjoint(d)
+    if gradient is None:
+        return None
+    least = X.bound(gradient, slack=slack, failure=failure, seed=seed)
+    rounding = gamma(sum_roundings(d) + 8) * (abs(least.value) + h.support_abs_sum(d))
+    rounding += X.max_norm * (adjoint_rounding(A, d) + dual_rounding(A, h.support_error(d)))
+    separation = least.value - support - rounding
+    if not separation > 0:
+        return None
+    return Proof(separation / size, least.how, least.failure)
+
+
+def candidates(
+    problem: Problem, Ax: Array, y: Array, excess: float
+) -> Iterator[tuple[Array, float]]:
+    """Yield normals of K that may separate A(X) from K, each with the slack of its proof: the
+    normal at Ax, and the part of the dual y that is a normal.
+
+    A bound that exceeds a value of f + g by more than f + g varies owes the `excess` to the second
+    of them, which then separates by as much.
+    """
+    h = problem.h
+    for d in (h.normal_residual(Ax), normal_part(h, y)):
+        widest = float(d @ Ax) - h.support(d)  # Ax is a point of A(X)
+        if not widest > 0:
+            continue
+        expected = min(max(excess, LEAST_EXPECTED * widest), widest) if excess > 0 else widest
+        yield d, PROOF_SLACK * expected
+
+
+def normal_part(h: Provable, y: Array) -> Array:
+    """Return the normal of dom h in the dual y: 0 for pieces of h that are finite everywhere."""
+    d = h.dual_point(y).copy()
+    for rows, piece in h.pieces:
+        if piece.lipschitz < inf:
+            d[rows] = 0.0
+    return d

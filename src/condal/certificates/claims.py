@@ -8,7 +8,12 @@ from math import inf, isfinite, isnan
 
 import numpy as np
 
-from condal.certificates.bound import DEFAULT_FAILURE, DEFAULT_SLACK, certificate_and_proof
+from condal.certificates.bound import (
+    DEFAULT_FAILURE,
+    DEFAULT_SLACK,
+    certificate_and_proof,
+    infeasibility_proof,
+)
 from condal.certificates.certificate import (
     Certificate,
     allowed_gap,
@@ -26,7 +31,6 @@ from condal.certificates.evaluation import (
     is_member,
     price_of_distance,
 )
-from condal.certificates.infeasibility import infeasibility_proof
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof, stable_norm
 from condal.problem import Problem

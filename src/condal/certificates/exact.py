@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
-from condal.runtime.time_limit import current_limit
+from condal.runtime.limits import current_limit
 
 MAX_ENTRIES = 20_000  # of a system that is reduced in fractions
 MAX_ROWS = 200

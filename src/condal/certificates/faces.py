@@ -24,7 +24,7 @@ from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.exact import exact_solution, is_psd_exactly
 from condal.linalg.points import Array
 from condal.linalg.rounding import stable_norm
-from condal.runtime.time_limit import current_limit
+from condal.runtime.limits import current_limit
 
 MAX_SIDE = 12  # of a psd matrix that is factorised in fractions
 MAX_ROWS, MAX_ENTRIES, MAX_LENGTH = 40, 1_000, 300  # of a form that is solved in fractions

@@ -34,7 +34,7 @@ from condal.runtime.meter import Deadline, is_cancelled, work_done
 from condal.storage.sketch import Reconstruction
 
 if TYPE_CHECKING:
-    from condal.certificates.infeasibility import Separation
+    from condal.certificates.bound import Separation
 
 GAP_SLACK = 0.04  # of the gap: what a proof may lose
 SEED_STRIDE = 1_000_003  # between the seeds of two proofs
@@ -245,7 +245,7 @@ class ProofLedger:
         return _as_chosen(certificate), proved
 
     def _separation(self, d: Array, slack: float, number: int) -> Separation | None:
-        from condal.certificates.infeasibility import Separation, infeasibility_proof
+        from condal.certificates.bound import Separation, infeasibility_proof
 
         proof = infeasibility_proof(self.problem, d, slack=slack, **self._options(number))
         return None if proof is None else Separation(d, _as_chosen(proof), slack, number)

@@ -22,7 +22,7 @@ from condal.certificates.row_space import residual
 from condal.linalg.points import Array
 from condal.linalg.rounding import stable_norm
 from condal.linalg.sparse import diagonal_matrix
-from condal.runtime.time_limit import current_limit
+from condal.runtime.limits import current_limit
 
 SNAPS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3)  # relative to v: less counts as 0
 SIMPLE, SIMPLE_UNITS = 1e-4, (1.0, 0.25, 2.0**-6)  # how near simple numbers must be, and of what

@@ -1,21 +1,29 @@
-"""Verification: the claims of a result are recomputed from x and y, and proved or refuted."""
+"""Certify a point, and verify a result: its claims are recomputed from x and y, and proved."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
-from condal.certificates.bound import require_scales, require_tangent
+from condal.certificates.bound import (
+    DEFAULT_FAILURE,
+    DEFAULT_SLACK,
+    certificate_and_proof,
+    require_scales,
+    require_tangent,
+)
 from condal.certificates.certificate import Certificate, allowed_gap, rounded_text
 from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.evaluation import EvaluatedPoint, require_vector
 from condal.errors import CondalError, ProblemError
 from condal.linalg.gradients import zeros_of
+from condal.linalg.points import Array
 from condal.problem import JudgesItself, Model, Problem, problem_of
 from condal.result import Result, Status
-from condal.runtime.arguments import require_positive, unpredictable_seed
+from condal.runtime.arguments import finite_array, require_positive, unpredictable_seed
 from condal.types import from_user
 
 OWN_DATA_ROOM = 0.1  # of tol: another machine rounds the multipliers otherwise
@@ -87,6 +95,85 @@ def _failure(unproved: tuple[Claim, ...]) -> str:
         return f"not proved: x and y do not prove these claims: {open_}"
     also = f"; x and y do not prove these claims: {open_}" if open_ else ""
     return f"refuted: these claims are false: {false}{also}"
+
+
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
+def certify(
+    model: Problem | Model,
+    x: Any,
+    y: Array,
+    *,
+    tangent: Array | None = None,
+    slack: float | None = None,
+    failure: float = DEFAULT_FAILURE,
+    seed: int | None = None,
+) -> Certificate:
+    r"""Certify the point x, with the bound of the dual y.
+
+    With :math:`f(x) = \varphi(Mx)`, the bound is
+
+    .. math::
+
+        \varphi(u) - \langle \varphi'(u), u \rangle
+        + \min_{x \in X} \langle M'\varphi'(u) + A'y, x \rangle - h^*(y),
+
+    as the convex function :math:`\varphi` lies above its tangent at any u.
+
+    Parameters
+    ----------
+    model : Problem or Model
+        The problem that x and y belong to.
+    x : array, LowRank, Outer or tuple
+        A point of X.
+    y : array
+        The multipliers of the constraints.
+    tangent : array, optional
+        The point u; Mx by default. A `Result` whose x was made from a sketch has one.
+    slack : float, optional
+        How much the proof may lose against the exact minimum; 1e-8 of the objective by default.
+    failure : float
+        The probability of error that a probabilistic proof is allowed.
+    seed : int, optional
+        The seed of such a proof. By default it is drawn from the system's entropy, so whoever chose
+        y cannot have known it.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    ProblemError
+        If y or the tangent do not fit the problem, or its numbers are too large or too small.
+
+    Examples
+    --------
+    >>> import numpy as np, condal
+    >>> cycle = np.roll(np.eye(5), 1, axis=0)
+    >>> model = condal.problems.max_cut(cycle + cycle.T)
+    >>> result = condal.solve(model)
+    >>> condal.certify(model, result.x, result.y).gap < 1e-3
+    True
+    """
+    problem = problem_of(model)
+    require_scales(problem)
+    seed = unpredictable_seed() if seed is None else seed
+    y = finite_array(y, "y", ndim=1)
+    if y.size != problem.A.size:
+        raise ProblemError(
+            f"y must have a number for each of the {problem.A.size} constraints; got {y.size}"
+        )
+    if tangent is not None:
+        tangent = require_tangent(problem, tangent)
+    seen = EvaluatedPoint.of(problem, from_user(problem.X, x), tangent)
+    slack = allowed_gap(problem, seen.objective, DEFAULT_SLACK) if slack is None else slack
+    certificate, _ = certificate_and_proof(
+        problem, seen, y, slack=slack, failure=failure, seed=seed
+    )
+    if isinstance(model, JudgesItself):
+        proved: Certificate = model.certified_pair(x, y, certificate)
+        return proved
+    return certificate
 
 
 def verify(

@@ -83,7 +83,7 @@ class Commands(click.Group):
         try:
             code = super().main(*args, **{**options, "standalone_mode": False})
         except click.Abort:  # click raises it for a KeyboardInterrupt
-            from condal.runtime.signals import ABORTED
+            from condal.runtime.limits import ABORTED
 
             click.echo("condal: interrupted", err=True)
             sys.exit(ABORTED)

@@ -12,7 +12,7 @@ import click
 import condal
 from condal.errors import FormatError
 from condal.result import Result
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 if TYPE_CHECKING:
     from condal.io.results.record import Saved

@@ -24,9 +24,9 @@ from condal.io.formats.answers import read_answer
 from condal.io.results.reading import load
 from condal.problems.conic import certify as certify_program
 from condal.problems.conic.solver_answer import as_blocks
+from condal.runtime.limits import TimeLimit
 from condal.runtime.meter import Cancelled, Deadline, check_cancelled
 from condal.runtime.text import WIDTH, escape_terminal, table
-from condal.runtime.time_limit import TimeLimit
 
 PROVED, NOT_PROVED = 0, 1  # exit codes
 DEFAULT_TOL = 1e-3

@@ -19,7 +19,7 @@ from condal.io.formats.signatures import is_shard_folder
 from condal.methods.lowrank.method import LowRankCGAL
 from condal.problems.cuts import max_cut
 from condal.runtime.extras import MPI, part
-from condal.runtime.memory import size
+from condal.runtime.limits import size
 from condal.runtime.numbers import number
 from condal.runtime.text import escape_terminal, table
 

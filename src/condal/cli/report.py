@@ -12,7 +12,7 @@ from condal.errors import FormatError
 from condal.io.formats.writing import write_text
 from condal.io.results.reading import load
 from condal.report.pages import page, require
-from condal.runtime.memory import size
+from condal.runtime.limits import size
 from condal.runtime.text import escape_terminal
 
 

@@ -17,7 +17,7 @@ from condal.driver.checkpoint import Checkpoint
 from condal.driver.run_record import Stop
 from condal.errors import FormatError
 from condal.result import Result
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 SOLVE_KEY = "solve"  # in a checkpoint's options: how the command line made the problem
 

@@ -16,10 +16,9 @@ from condal.cli.application import Application, Chosen
 from condal.cli.outputs import Outcome, Outputs, Sinks
 from condal.report.progress import Progress
 from condal.result import Result, Status
+from condal.runtime.limits import ABORTED, SignalHandler, TimeLimit
 from condal.runtime.meter import Stopper
-from condal.runtime.signals import ABORTED, SignalHandler
 from condal.runtime.text import escape_terminal
-from condal.runtime.time_limit import TimeLimit
 
 NO_ANSWER = ("answer", "none: interrupted while the result was rounded")
 STOPPED_EARLY = "condal: interrupted before {what}; nothing is written"

@@ -19,7 +19,7 @@ from condal.errors import ProblemError
 from condal.methods import registry
 from condal.problem import Problem
 from condal.runtime.extras import MPI, part
-from condal.runtime.memory import available, bytes_of, size
+from condal.runtime.limits import available, bytes_of, size
 from condal.storage.sketch import Sketch
 from condal.storage.whole import Dense, Factored
 from condal.types import Method, Spectral, Storage

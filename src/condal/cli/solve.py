@@ -28,7 +28,7 @@ from condal.driver.memory import Plan, make_plan
 from condal.driver.run_record import Stop
 from condal.methods import registry
 from condal.result import Result
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 from condal.types import Method
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from condal.errors import ProblemError
 from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Status
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 MAX_PRIMAL_CONSTRAINTS = (
     100  # up to which the primal is solved first; the dual's bound is from above

@@ -21,7 +21,7 @@ from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.arguments import require_positive, require_whole
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 from condal.types import Method
 
 MAX_ATTEMPTS = 8  # each with a smaller tolerance

@@ -22,7 +22,7 @@ from condal.problems.conic.directions import SIZE_GUESSES, point_size
 from condal.problems.conic.program import Program
 from condal.report.progress import Progress
 from condal.result import Result, Status
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 STATUSES = {
     Status.SOLVED: settings.OPTIMAL,

@@ -176,7 +176,7 @@ class Certifier:
 
     def _prove_infeasible(self, state: State, row: Row) -> bool:
         """Try to separate A(X) from K by a normal of K at Ax or in the best dual."""
-        from condal.certificates.infeasibility import candidates
+        from condal.certificates.bound import candidates
 
         y = self.scaling.dual(state.w if self.w is None else self.w)
         rise = self.problem.sense * (row.bound - row.objective)

@@ -23,8 +23,8 @@ from condal.io.container.lock import locked
 from condal.io.safe_files import PathLike
 from condal.problem import Problem
 from condal.result import Status, unbegun
+from condal.runtime.limits import TimeLimit
 from condal.runtime.meter import Stopper, agreed
-from condal.runtime.time_limit import TimeLimit
 
 DAMAGED = ".damaged"
 WRITING_SHARE = 0.1  # of the time, at most, is spent on writing

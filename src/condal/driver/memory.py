@@ -16,7 +16,7 @@ from condal.linalg.lanczos import basis_bytes
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice, choices
 from condal.problem import Problem
-from condal.runtime.memory import Bytes, available, bytes_of, physical, size
+from condal.runtime.limits import Bytes, available, bytes_of, physical, size
 from condal.storage.choice import (
     DEFAULT_MAX_BYTES,
     LEAST_RANK,

@@ -22,9 +22,8 @@ from condal.linalg.points import Array
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import Result, Status
+from condal.runtime.limits import SignalHandler, TimeLimit
 from condal.runtime.meter import Cancelled, Deadline, Stopper, agreed, decides_alone, work_done
-from condal.runtime.signals import SignalHandler
-from condal.runtime.time_limit import TimeLimit
 from condal.types import Storage
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from condal.certificates.evaluation import EXACT_INFEASIBILITY
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 FEASIBILITY_MARGIN = 1.05  # times tol: a larger infeasibility or price is not worth a proof
 NEAR_GAP = 1.5  # times the requested gap: a larger estimate is not worth a look at the point

@@ -17,9 +17,8 @@ from condal.io.safe_files import PathLike
 from condal.problem import JudgesItself, Model, Problem, problem_of
 from condal.result import Result, unbegun
 from condal.runtime.arguments import Seed, seed_of
-from condal.runtime.memory import Bytes
+from condal.runtime.limits import Bytes, TimeLimit
 from condal.runtime.meter import Stopper
-from condal.runtime.time_limit import TimeLimit
 from condal.storage.choice import require_fit
 from condal.types import Method, Storage
 

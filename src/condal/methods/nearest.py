@@ -22,8 +22,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from condal.linalg.points import Array
+from condal.runtime.limits import current_limit
 from condal.runtime.meter import check_cancelled
-from condal.runtime.time_limit import current_limit
 
 MAX_ITERS, MAX_CG_ITERS, MAX_HALVINGS = 50, 200, 20
 CG_ACCURACY = 1e-2

@@ -14,11 +14,11 @@ from condal.linalg.lifting import is_complex, symmetric
 from condal.linalg.points import Array, Point
 from condal.linalg.sparse import require_sound
 from condal.problems.graphs import is_networkx
-from condal.problems.inputs import array_of, describe, is_matrix_like
 from condal.problems.models import Trials, factor_of, leading_factor
 from condal.problems.synchronisation import Synchronisation
 from condal.result import Result
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
+from condal.runtime.arguments import describe, is_matrix_like, plain_array
+from condal.runtime.limits import UNLIMITED, TimeLimit
 
 BATCH = 50  # columns that are iterated together
 MAX_POWER_ITERATIONS = 100
@@ -212,7 +212,7 @@ def angular_synchronisation(
 def _numbers(C: Any) -> Any:
     """Return C as an array of numbers, also from a table of objects."""
     wanted = "a matrix of numbers, with rows of one length"
-    table = array_of(C, "C", wanted)
+    table = plain_array(C, "C", wanted)
     if table.dtype.kind != "O":
         return table.astype(
             table.dtype.newbyteorder("="), copy=False
@@ -246,7 +246,7 @@ def _unit(Z: Any) -> Any:
 def _phases(given: Any, n: int) -> Any:
     """Return n phases, given as they are or by their angles."""
     wanted = f"{n} complex numbers of modulus 1, or angles in radians"
-    array = array_of(given, "phases", wanted)
+    array = plain_array(given, "phases", wanted)
     with np.errstate(invalid="ignore"):
         z = np.exp(1j * array) if array.dtype.kind in "iuf" else array
     off = (

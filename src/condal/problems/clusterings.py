@@ -16,7 +16,6 @@ from condal.maps.matrices import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import CostAnswer, Rows, preview
-from condal.problems.inputs import checked_labels, real_array
 from condal.problems.lloyd import (
     Cloud,
     Distances,
@@ -29,8 +28,8 @@ from condal.problems.lloyd import (
 )
 from condal.problems.models import CostModel, Trials
 from condal.result import Result
-from condal.runtime.arguments import require_whole
-from condal.runtime.memory import require_matrices
+from condal.runtime.arguments import checked_labels, real_array, require_whole
+from condal.runtime.limits import require_matrices
 from condal.runtime.numbers import number, sizes
 from condal.sets.boxes import Equal, NonNegative
 from condal.sets.separable import Separable

@@ -12,12 +12,11 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problems.graphs import edges_required, vertex_names
-from condal.problems.inputs import require_choice
 from condal.problems.lloyd import PointRows, best_clustering
 from condal.problems.models import Trials, leading_factor, point_of
 from condal.problems.partitions import Pairs, PartitionModel, checked_pairs
 from condal.result import Result
-from condal.runtime.arguments import require_positive, require_whole
+from condal.runtime.arguments import require_choice, require_positive, require_whole
 from condal.smooth.objectives import Linear
 
 Null: TypeAlias = Literal["uniform", "degrees"]

@@ -19,17 +19,21 @@ from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.completed import Completed, Effects, Fit
 from condal.problems.completion_tuning import Watch, choose_delta, robust_delta, with_best_radius
-from condal.problems.inputs import describe, is_table, require_choice, require_flag, whole_numbers
 from condal.problems.models import Model, point_of
 from condal.result import Result
 from condal.runtime.arguments import (
+    describe,
     finite_array,
     is_masked,
+    is_table,
+    require_choice,
+    require_flag,
     require_positive,
     require_seconds,
     require_whole,
+    whole_numbers,
 )
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 from condal.smooth.losses import Huber, LeastSquares
 
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]

@@ -12,7 +12,7 @@ import numpy as np
 from condal.linalg.points import Array, LowRank, Outer
 from condal.maps.entries import PairEntries, summed_places
 from condal.problems.completed import Effects
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 if TYPE_CHECKING:
     from condal.problems.completion import MatrixCompletion

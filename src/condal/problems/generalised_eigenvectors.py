@@ -18,10 +18,9 @@ from condal.linalg.symmetric import Symmetric
 from condal.maps.matrices import Cost
 from condal.problem import Problem
 from condal.problems.answers import Answer, Figures, Rows
-from condal.problems.inputs import real_array, require_real
 from condal.problems.models import Model, leading_factor, point_of
 from condal.result import Result
-from condal.runtime.arguments import require_positive
+from condal.runtime.arguments import real_array, require_positive, require_real
 from condal.runtime.numbers import number
 from condal.sets.boxes import Equal
 from condal.smooth.objectives import Linear

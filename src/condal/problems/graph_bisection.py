@@ -21,7 +21,7 @@ from condal.problems.graphs import edges_required, vertex_names
 from condal.problems.models import CostModel, Trials, factor_of
 from condal.result import Result
 from condal.runtime.arguments import require_whole
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
+from condal.runtime.limits import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
 
 MAX_IDLE_MOVES = 200  # of a pass, after the lightest cut so far

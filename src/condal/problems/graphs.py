@@ -13,15 +13,15 @@ from condal.errors import ProblemError
 from condal.linalg.lifting import symmetric
 from condal.linalg.points import Array
 from condal.linalg.sparse import diagonal_matrix, require_sound
-from condal.problems.inputs import (
-    array_of,
+from condal.problems.models import Rounded, RoundedModel
+from condal.runtime.arguments import (
     describe,
+    finite_array,
     is_matrix_like,
     is_table,
+    plain_array,
     require_real,
 )
-from condal.problems.models import Rounded, RoundedModel
-from condal.runtime.arguments import finite_array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +105,9 @@ def weights_of(graph: Any, name: str) -> Any:
                 f"the columns of {name} are its index in another order: pass {name}[{name}.index]"
             )
     return (
-        graph if sp.issparse(graph) else array_of(graph, name, "a matrix, with rows of one length")
+        graph
+        if sp.issparse(graph)
+        else plain_array(graph, name, "a matrix, with rows of one length")
     )
 
 

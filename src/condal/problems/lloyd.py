@@ -15,9 +15,9 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.lifting import symmetric
 from condal.linalg.points import Array
-from condal.problems.inputs import real_array
 from condal.problems.models import Trials
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
+from condal.runtime.arguments import real_array
+from condal.runtime.limits import UNLIMITED, TimeLimit
 
 MAX_SWEEPS = 100
 

@@ -19,11 +19,11 @@ from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.graphs import GraphModel, adjacency, edges, vertex_names
-from condal.problems.inputs import require_flag, whole_numbers
 from condal.problems.models import Trials, factor_of, point_of
 from condal.problems.stable_sets import StableSet, improve_stable_set, take_in_order
 from condal.result import Result
-from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
+from condal.runtime.arguments import require_flag, whole_numbers
+from condal.runtime.limits import TRIANGLE_MATRICES, require_matrices
 from condal.sets.boxes import Box, Equal
 from condal.smooth.objectives import Linear
 

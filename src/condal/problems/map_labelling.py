@@ -17,10 +17,9 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point, dense
 from condal.maps.vectors import Matrix
 from condal.problem import Problem
-from condal.problems.inputs import describe, real_array, whole_numbers
 from condal.problems.models import Model, point_of
 from condal.result import Result
-from condal.runtime.arguments import refuse_masked
+from condal.runtime.arguments import describe, real_array, refuse_masked, whole_numbers
 from condal.sets.boxes import Equal
 from condal.smooth.objectives import Linear
 

@@ -17,10 +17,9 @@ from condal.linalg.points import Array, LowRank, Point, dense, with_diagonal
 from condal.maps.matrices import Diagonal
 from condal.problem import Problem
 from condal.problems.answers import excess
-from condal.problems.inputs import describe
 from condal.result import Result
-from condal.runtime.arguments import Seed, require_seconds, require_whole, seed_of
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
+from condal.runtime.arguments import Seed, describe, require_seconds, require_whole, seed_of
+from condal.runtime.limits import UNLIMITED, TimeLimit
 from condal.sets.boxes import Equal
 from condal.types import Smooth
 

@@ -25,12 +25,11 @@ from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import Figures, RoundedAnswer, Rows, finite, preview
 from condal.problems.graphs import GraphModel, edges, named_groups
-from condal.problems.inputs import checked_labels, require_choice
 from condal.problems.models import Trials, unit_diagonal
 from condal.result import Result
-from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
+from condal.runtime.arguments import checked_labels, require_choice
+from condal.runtime.limits import TRIANGLE_MATRICES, UNLIMITED, TimeLimit, require_matrices
 from condal.runtime.numbers import number, sizes
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
 from condal.sets.separable import Separable
 from condal.smooth.objectives import Linear

@@ -18,10 +18,10 @@ from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import SparseTerm
 from condal.maps.matrices import BlockDiagonal
 from condal.problem import Problem
-from condal.problems.inputs import describe
 from condal.problems.models import Model, factor_of, leading_factor, point_of
 from condal.problems.poses import Poses, RelativePoses, nearest_rotations
 from condal.result import Result
+from condal.runtime.arguments import describe
 from condal.sets.boxes import Equal
 from condal.smooth.objectives import Linear
 

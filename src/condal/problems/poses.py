@@ -14,8 +14,7 @@ from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.problems.answers import Answer, Figures, Rows
-from condal.problems.inputs import describe, whole_numbers
-from condal.runtime.arguments import finite_array
+from condal.runtime.arguments import describe, finite_array, whole_numbers
 from condal.runtime.numbers import number
 
 if TYPE_CHECKING:

@@ -28,12 +28,11 @@ from condal.problems.answers import (
 )
 from condal.problems.assignments import Assignments
 from condal.problems.graphs import square_weights
-from condal.problems.inputs import array_of, describe, require_choice
 from condal.problems.models import CostModel, Trials, leading_factor
 from condal.result import Result
-from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
+from condal.runtime.arguments import describe, plain_array, require_choice
+from condal.runtime.limits import TRIANGLE_MATRICES, UNLIMITED, TimeLimit, require_matrices
 from condal.runtime.numbers import number
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal, NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.objectives import Linear
@@ -265,7 +264,7 @@ def _weights(given: Any, name: str) -> Array:
 def checked_permutation(permutation: Any, n: int) -> Any:
     """Return p as an array; raise ProblemError unless it is a permutation of n."""
     wanted = f"permutation must hold each of 0, ..., {n - 1} once, as whole numbers"
-    p = array_of(permutation, "permutation", f"{n} whole numbers")
+    p = plain_array(permutation, "permutation", f"{n} whole numbers")
     if p.shape != (n,) or p.dtype.kind not in "iu":
         wrong = np.full(p.shape, p.dtype.kind not in "iu")
         raise ProblemError(f"{wanted}; got {describe(permutation, wrong)}")

@@ -10,9 +10,9 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import distinct, row_entries
-from condal.problems.inputs import array_of, describe
 from condal.problems.models import Trials
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
+from condal.runtime.arguments import describe, plain_array
+from condal.runtime.limits import UNLIMITED, TimeLimit
 
 MAX_BATCH_SIGNS = 2**22  # per batch of columns, at 40 bytes per sign and per four neighbours
 LEVEL_SHARE = 0.75  # of the largest gain in a column: larger gains flip first
@@ -26,7 +26,7 @@ Exchange = Callable[[Array], Array]
 def checked_signs(signs: Any, n: int) -> Array:
     """Return signs as n floats; raise ProblemError unless each is +1 or -1."""
     wanted = f"{n} numbers, each +1 or -1"
-    values = array_of(signs, "signs", wanted)
+    values = plain_array(signs, "signs", wanted)
     numbers = values.dtype.kind in "iuf"
     wrong = np.abs(values) != 1 if numbers else np.ones(values.shape, dtype=bool)
     if values.shape != (n,) or wrong.any():

@@ -16,11 +16,10 @@ from condal.linalg.points import Array
 from condal.maps.triangle import Triangle
 from condal.nonsmooth.norms import L1
 from condal.problem import Problem
-from condal.problems.inputs import describe, real_array
 from condal.problems.models import Model, leading_factor, point_of
 from condal.result import Result
-from condal.runtime.arguments import require_positive, require_whole
-from condal.runtime.memory import require_matrices
+from condal.runtime.arguments import describe, real_array, require_positive, require_whole
+from condal.runtime.limits import require_matrices
 from condal.smooth.objectives import Linear
 
 MATRICES = 5  # n x n, at least, that a solve holds: S, its scaled copy, and images of |x|

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from condal.problems.answers import Figures, RoundedAnswer, Rows, preview
+from condal.runtime.limits import UNLIMITED, TimeLimit
 from condal.runtime.numbers import number
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.bound import certify
 from condal.certificates.certificate import Certificate
+from condal.certificates.verification import certify
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.problem import Problem

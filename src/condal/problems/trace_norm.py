@@ -14,10 +14,9 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Outer
 from condal.maps.products import LeftProduct
 from condal.problem import Problem
-from condal.problems.inputs import real_array, require_real
 from condal.problems.models import Model, point_of
 from condal.result import Result
-from condal.runtime.arguments import require_positive
+from condal.runtime.arguments import real_array, require_positive, require_real
 from condal.smooth.losses import LeastSquares
 
 NEGLIGIBLE = 1e-3  # of the largest singular value, below the accuracy of an answer

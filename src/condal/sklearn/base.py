@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from condal.driver.solve import solve
 from condal.result import Result, Status
 from condal.runtime.arguments import require_seconds
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 try:
     from sklearn.utils.validation import validate_data

@@ -10,10 +10,10 @@ from sklearn.base import ClusterMixin
 
 from condal.problems.community_detection import Communities, communities
 from condal.problems.graphs import adjacency
-from condal.problems.inputs import require_choice
 from condal.problems.kcut import MaxKCut, max_k_cut
 from condal.problems.partitions import Pairs, Partition
 from condal.result import Result
+from condal.runtime.arguments import require_choice
 from condal.sklearn.base import CertifiedEstimator, require_samples, shortfall
 
 Affinity: TypeAlias = Literal["rbf", "nearest_neighbors", "precomputed"]

@@ -10,7 +10,7 @@ import pytest
 import condal
 from condal import Status
 from condal.certificates import ledger as ledgers
-from condal.certificates.infeasibility import Separation
+from condal.certificates.bound import Separation
 from condal.errors import FormatError, ProblemError
 from condal.io.checkpoint.file import read, write
 from condal.linalg import eigenvalue_bounds

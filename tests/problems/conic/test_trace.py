@@ -19,7 +19,7 @@ from condal.problems.conic.trace import Search
 from condal.problems.conic.trace_bound import Combination, combine, traces
 from condal.problems.conic.verified import verified_unbounded
 from condal.result import Status
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 from conic_programs import (
     cone_program,
     infeasible,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.certificates.bound import certify
 from condal.certificates.certificate import Certificate
+from condal.certificates.verification import certify
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Model, Problem, problem_of

@@ -24,8 +24,8 @@ from condal.cli.solve import solve, solve_model
 from condal.errors import FormatError
 from condal.io.formats.signatures import digest_of
 from condal.result import Result
+from condal.runtime.limits import TimeLimit
 from condal.runtime.text import escape_terminal
-from condal.runtime.time_limit import TimeLimit
 from condal_lab.commands.workers import workers
 from condal_lab.sweeps.folder import SweepFolder
 from condal_lab.sweeps.progress import Lines

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
-from condal.certificates.bound import certify
 from condal.certificates.certificate import Certificate
+from condal.certificates.verification import certify
 from condal.domains import Spectrahedron
 from condal.driver.scaling import normalise
 from condal.driver.solve import solve

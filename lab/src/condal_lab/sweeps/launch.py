@@ -15,7 +15,7 @@ from condal.io.safe_files import PathLike
 from condal.problem import Model, Problem
 from condal.result import Result
 from condal.runtime.arguments import require_whole
-from condal.runtime.memory import Bytes
+from condal.runtime.limits import Bytes
 from condal.types import Method
 from condal_lab.sweeps.folder import SweepFolder
 from condal_lab.sweeps.progress import Silent, Watch

@@ -12,7 +12,7 @@ import click
 
 from condal.cli.settings import refuse_crowd
 from condal.errors import MissingExtra, ProblemError
-from condal.runtime.memory import bytes_of, size
+from condal.runtime.limits import bytes_of, size
 from condal.runtime.text import escape_terminal, table
 from condal_mpi.commands.ranks import silence_others
 from condal_mpi.shards.convert import FILE_ORDER, MAX_MEMORY, ORDERS, convert_graph

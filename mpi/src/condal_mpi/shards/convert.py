@@ -23,7 +23,7 @@ from condal.errors import ProblemError
 from condal.io.formats.adjacency import EntryStream
 from condal.io.formats.graph_files import entries_of, read_labelled_graph
 from condal.io.safe_files import PathLike
-from condal.runtime.memory import Bytes, bytes_of, size
+from condal.runtime.limits import Bytes, bytes_of, size
 from condal_mpi.shards.labels import LabelSet
 from condal_mpi.shards.manifest import Manifest, ShardRecord, index_of
 from condal_mpi.shards.shard import write_shard

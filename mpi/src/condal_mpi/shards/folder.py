@@ -15,7 +15,7 @@ from scipy import sparse
 from condal.io.container.array_file import DTYPES
 from condal.io.formats.adjacency import same
 from condal.io.safe_files import PathLike
-from condal.runtime.memory import size
+from condal.runtime.limits import size
 from condal.runtime.text import escape_terminal
 from condal_mpi.shards.manifest import MANIFEST, SHARDS, Manifest, read_manifest
 from condal_mpi.shards.shard import read_pieces

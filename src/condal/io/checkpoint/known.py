@@ -16,7 +16,7 @@ from condal.methods.registry import class_paths
 
 CLASSES = {  # by the paths of their modules; the table of methods has the others
     "condal.certificates.certificate": "Certificate",
-    "condal.certificates.infeasibility": "Separation",
+    "condal.certificates.bound": "Separation",
     "condal.certificates.ledger": "CertifiedPoint",
     "condal.driver.scaling": "Counts",
     "condal.driver.schedule": "CertificationSchedule",

@@ -36,7 +36,7 @@ from condal.methods.interior.newton_system import Direction, Newton, norm
 from condal.methods.interior.psd import Psd
 from condal.methods.interior.standard import Cone, ConePoint, is_small
 from condal.methods.interior.vector_cones import Orthant, SecondOrder
-from condal.runtime.time_limit import current_limit
+from condal.runtime.limits import current_limit
 
 MIN_FRACTION, MORE_FRACTION = 0.9, 0.09  # of the way to the boundary
 SHORTENING = 0.8  # of a step that rounding takes beyond the boundary

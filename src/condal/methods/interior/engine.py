@@ -20,8 +20,8 @@ import scipy.sparse as sp
 from condal.linalg.points import Array, Indices
 from condal.methods.interior.embedding import Embedded, EmbeddedProgram
 from condal.methods.interior.standard import Cone
+from condal.runtime.limits import current_limit
 from condal.runtime.meter import check_cancelled
-from condal.runtime.time_limit import current_limit
 
 ACCURACY = 1e-9  # of a solution: proofs lose some of it
 RAY_ACCURACY = 1e-9

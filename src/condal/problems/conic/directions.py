@@ -31,7 +31,7 @@ from condal.problems.conic.program import Program, trace_of
 from condal.problems.conic.structure import Shape, blocks_of
 from condal.problems.conic.verified import packed, unpacked
 from condal.result import Result, Status
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 from condal.sets.boxes import Box
 from condal.sets.cones import SecondOrder
 from condal.sets.separable import Separable

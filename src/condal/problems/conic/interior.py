@@ -20,7 +20,7 @@ from condal.linalg.rounding import norm_above, row_squares
 from condal.linalg.sparse import diagonal_matrix
 from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal, propose
-from condal.runtime.time_limit import current_limit
+from condal.runtime.limits import current_limit
 
 MAX_STEP_SECONDS = 0.05  # of the engine, for a form whose interior is searched for
 ACCURACY, MAX_ERROR = 1e-8, 1e-6  # of a proposal: what it aims at, and what is accepted

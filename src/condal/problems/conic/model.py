@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from condal.certificates.bound import infeasibility_proof
 from condal.certificates.certificate import Certificate
 from condal.certificates.evaluation import EvaluatedPoint, dimacs_errors, solves
 from condal.certificates.history import History
-from condal.certificates.infeasibility import infeasibility_proof
 from condal.driver.memory import Plan
 from condal.driver.run_record import Stop
 from condal.driver.solve import require_kinds, resume, solve
@@ -27,7 +27,7 @@ from condal.problems.conic.proposed import Settled, folded_dual, point_of, provi
 from condal.problems.conic.trace_bound import Verdict, combine
 from condal.result import Result, Status
 from condal.runtime.arguments import seed_of, unpredictable_seed
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 from condal.types import Method, from_user
 
 DEFAULT_TOL = 1e-3  # of `condal.solve`

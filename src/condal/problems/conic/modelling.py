@@ -15,7 +15,7 @@ from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace import Search, bound_traces, first_answer
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import verifiable, verified_infeasible, verified_unbounded
-from condal.runtime.time_limit import TimeLimit
+from condal.runtime.limits import TimeLimit
 
 
 def conic_model(

@@ -59,7 +59,7 @@ from condal.problems.conic.verified import (
 )
 from condal.result import Status
 from condal.runtime.arguments import require_positive
-from condal.runtime.time_limit import UNLIMITED, TimeLimit
+from condal.runtime.limits import UNLIMITED, TimeLimit
 
 LEVEL_GROWTH = 30.0  # factor on the room above the lowest level, if a level is too low
 MAX_LEVELS = 8

@@ -16,7 +16,8 @@ from condal_lab.bench.cases import locate
 from condal_lab.bench.generated import sparse_rows, uniform_graph
 from condal_lab.bench.job import Job
 from condal_lab.bench.measure import run_once
-from condal_lab.bench.peers import OURS, installed
+from condal_lab.bench.peers import installed
+from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.peers.peer import Limits, PeerAnswer
 from condal_lab.bench.run import BenchPlan, jobs
 from condal_lab.bench.sets import SETS, named
@@ -115,7 +116,7 @@ def test_our_time_includes_the_bound_on_the_trace(monkeypatch):
         return conic_model(program)
 
     model = SETS["sdplib"].case("theta1").model(DATA / "sdplib" / "theta1.dat-s.xz")
-    monkeypatch.setattr("condal_lab.bench.peers.ours.conic_model", counted)
+    monkeypatch.setattr("condal_lab.bench.peers.packages.conic_model", counted)
     task = OURS.prepare(model, 1e-2, Limits(60.0, 8 << 30, DATA))
     assert bounded == []
     task.solve()
@@ -197,4 +198,4 @@ def test_generated_rows_are_feasible():
 def test_ours_stops_before_its_time_is_over():
     task = OURS.prepare(SETS["theta"].case("theta-1000").model(None), 1e-9, Limits(1.0, 1, DATA))
     task.solve()
-    assert task.result.status is condal.Status.INTERRUPTED
+    assert task.output.status is condal.Status.INTERRUPTED

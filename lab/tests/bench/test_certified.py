@@ -10,7 +10,7 @@ import pytest
 import condal
 from condal_lab.bench.certified import certify_answer, make_feasible, recover_dual
 from condal_lab.bench.generated import torus
-from condal_lab.bench.peers.ours import Ours
+from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.peers.peer import Limits, PeerAnswer
 from known import PLANTED
 
@@ -123,9 +123,9 @@ def test_a_claim_is_marked_as_one():
 
 
 def test_ours_brings_its_own_certificate(tmp_path):
-    task = Ours().prepare(CUT, 1e-4, Limits(60.0, 8 << 30, tmp_path))
+    task = OURS.prepare(CUT, 1e-4, Limits(60.0, 8 << 30, tmp_path))
     task.solve()
     certified = certify_answer(CUT, task.answer(), tol=1e-4)
     assert certified.basis == "x, y"
     assert certified.error <= 1e-4
-    assert certified.bound == task.result.bound
+    assert certified.bound == task.output.bound

@@ -11,7 +11,7 @@ from condal_lab.bench import measure as module
 from condal_lab.bench import memory
 from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.measure import repeat_run, run_once, run_to_tolerance
-from condal_lab.bench.peers import OURS
+from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.peers.peer import PeerAnswer
 from condal_lab.bench.run import BenchPlan, jobs
 from condal_lab.bench.sets import SETS

@@ -22,7 +22,7 @@ from condal_lab.bench.generated import theta
 from condal_lab.bench.job import Job
 from condal_lab.bench.measure import TIGHTENINGS
 from condal_lab.bench.peers import PEERS, chosen, installed
-from condal_lab.bench.peers.factored import read_factor
+from condal_lab.bench.peers.executables import read_factor
 from condal_lab.bench.peers.files import ProgramTask
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal, TimeExceeded
 from condal_lab.bench.standard import standard_form

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from condal_lab.bench.job import BenchRun, Job
-from condal_lab.bench.peers import OURS
+from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.process import run_alone
 from condal_lab.bench.worker import perform
 

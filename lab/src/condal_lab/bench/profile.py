@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.points import Array
-from condal_lab.bench.peers import OURS, PEERS, YARDSTICKS
+from condal_lab.bench.peers import PEERS, YARDSTICKS
+from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.results import Results
 
 # The colours of Okabe and Ito for colour-blind readers; line styles distinguish them in grey.

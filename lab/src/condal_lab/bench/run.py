@@ -13,7 +13,8 @@ from condal_lab.bench import memory
 from condal_lab.bench.cases import BenchCase, Set
 from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.measure import repeat_run, run_to_tolerance
-from condal_lab.bench.peers import OURS, PEERS, YARDSTICKS
+from condal_lab.bench.peers import PEERS, YARDSTICKS
+from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.results import (
     Results,
     all_versions,

@@ -22,8 +22,8 @@ from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program
 from condal.result import Status
 from condal_lab.bench.conic.question import ConicAnswer, Truth
+from condal_lab.bench.peers.executables import csdp_command, sdpa_command
 from condal_lab.bench.peers.files import PROBLEM, SOLUTION, ProgramTask, sdpa_of
-from condal_lab.bench.peers.interior import csdp_command, sdpa_command
 from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal
 from condal_lab.bench.peers.programs import ConeAnswer, clarabel_task, scs_task
 

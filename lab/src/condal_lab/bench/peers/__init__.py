@@ -1,35 +1,16 @@
-"""The peers and yardsticks. To add one, write its record and list it here."""
+"""The peers and yardsticks. To add one, write its `Peer` and list it here."""
 
 from condal.errors import ProblemError
-from condal_lab.bench.peers.copt import Copt
-from condal_lab.bench.peers.factored import Lorads, Mixing, Sdplr
-from condal_lab.bench.peers.interior import Csdp, Dsdp, Sdpa
-from condal_lab.bench.peers.ours import Eigh, Ours
+from condal_lab.bench.peers.executables import EXECUTABLES
+from condal_lab.bench.peers.packages import COPT, EIGH, OURS, PYMANOPT
 from condal_lab.bench.peers.peer import Peer
 from condal_lab.bench.peers.programs import PACKAGES
-from condal_lab.bench.peers.pymanopt import Pymanopt
 
-OURS: Peer = Ours()
-
-PEERS: dict[str, Peer] = {
-    peer.name: peer
-    for peer in (
-        Pymanopt(),
-        *PACKAGES,
-        Copt(),
-        Csdp(),
-        Sdpa(),
-        Dsdp(),
-        Lorads(),
-        Sdplr(),
-        Mixing(),
-    )
-}
-
+PEERS = {peer.name: peer for peer in (PYMANOPT, *PACKAGES, COPT, *EXECUTABLES)}
 
 # They run only on the instances that name them, which bring those without a record of their own.
 YARDSTICKS: dict[str, Peer | None] = {
-    "eigh": Eigh(),
+    "eigh": EIGH,
     **dict.fromkeys(("soft-impute", "HiGHS", "Wirtinger flow", "SE-Sync", "R rho R")),
     "projected least squares": None,
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import scipy.sparse as sp
 
@@ -94,22 +94,21 @@ class Limits:
     folder: Path
 
 
-class Peer(Protocol):
-    """A solver to compare with."""
+Prepare: TypeAlias = Callable[[Problem | Model, float, Limits], PeerTask]
 
-    @property
-    def name(self) -> str:
-        """The name in tables and for --peers."""
 
-    @property
-    def install(self) -> str:
-        """How to install it."""
+@dataclass(frozen=True)
+class Peer:
+    """A solver to compare with: its name in tables and for --peers, and how to install it.
 
-    def version(self) -> str | None:
-        """Return its version; None if it is not installed."""
+    `version` returns its version, or None if it is not installed. `prepare` returns the task for a
+    model and a tolerance; it raises Refusal if the problem is unsupported or too large.
+    """
 
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> PeerTask:
-        """Return the task; raise Refusal if the problem is unsupported or too large."""
+    name: str
+    install: str
+    version: Callable[[], str | None]
+    prepare: Prepare
 
 
 def package_version(module: str, package: str | None = None) -> str | None:

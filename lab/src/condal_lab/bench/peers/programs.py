@@ -19,6 +19,7 @@ from condal.problems.conic.program import Block, Program
 from condal_lab.bench.peers.peer import (
     CallTask,
     Limits,
+    Peer,
     PeerAnswer,
     Refusal,
     package_version,
@@ -174,25 +175,17 @@ def cvxopt_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
     return run
 
 
-@dataclass(frozen=True)
-class Conic:
-    """A package: the `numbers` it stores for n and m, and its call for a program and tol."""
+def _peer(
+    name: str,
+    package: str,
+    numbers: Callable[[int, int], float],
+    call: Callable[[Program, float], Callable[[], ConeAnswer]],
+) -> Peer:
+    """Return a package: the `numbers` it stores for n and m, and its call for a program and tol."""
 
-    name: str
-    package: str
-    numbers: Callable[[int, int], float]
-    call: Callable[[Program, float], Callable[[], ConeAnswer]]
-
-    @property
-    def install(self) -> str:
-        return f"pip install {self.package}"
-
-    def version(self) -> str | None:
-        return package_version(self.package)
-
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> CallTask:
+    def prepare(model: Problem | Model, tol: float, limits: Limits) -> CallTask:
         problem = problem_of(model)
-        stored = self.numbers(getattr(problem.X, "n", 0), problem.A.size)
+        stored = numbers(getattr(problem.X, "n", 0), problem.A.size)
         require_memory(BYTES_PER_NUMBER * stored, limits)
         form = standard_form(problem)
 
@@ -201,14 +194,16 @@ class Conic:
                 return PeerAnswer(message=found.verdict)
             return PeerAnswer(found.blocks[0], form.dual(-found.z), message=found.verdict)
 
-        return CallTask(self.call(form.program, tol), read)
+        return CallTask(call(form.program, tol), read)
+
+    return Peer(name, f"pip install {package}", lambda: package_version(package), prepare)
 
 
 PACKAGES = (
     # The workspace vectors are as long as the triangle of x and the rows.
-    Conic("SCS", "scs", lambda n, m: WORK_VECTORS * (n * (n + 1) / 2 + m), scs_task),
+    _peer("SCS", "scs", lambda n, m: WORK_VECTORS * (n * (n + 1) / 2 + m), scs_task),
     # The scaling of the psd cone is a dense matrix of side n(n + 1)/2.
-    Conic("Clarabel", "clarabel", lambda n, m: (n * (n + 1) / 2) ** 2, clarabel_task),
+    _peer("Clarabel", "clarabel", lambda n, m: (n * (n + 1) / 2) ** 2, clarabel_task),
     # It scales an n^2 x m matrix as a dense one, and factors an m x m matrix.
-    Conic("CVXOPT", "cvxopt", lambda n, m: n**2 * m + m**2, cvxopt_task),
+    _peer("CVXOPT", "cvxopt", lambda n, m: n**2 * m + m**2, cvxopt_task),
 )

@@ -1,0 +1,189 @@
+"""Programs that read and write files, with tolerances tol and other settings by default: CSDP, SDPA
+and DSDP, which are interior-point methods, and SDPLR, LoRADS and the Mixing method, which optimise
+a factor of x."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.io.formats.answers import SdpaSolution, read_factors, read_result, read_solution
+from condal.io.formats.coordinate import write_rudy
+from condal.linalg.points import LowRank
+from condal.problem import Model, Problem, problem_of
+from condal.problems.conic.files import write_sdpa
+from condal_lab.bench.peers.files import (
+    PROBLEM,
+    SOLUTION,
+    ProgramTask,
+    banner,
+    last_line,
+    on_path,
+    sdpa_of,
+)
+from condal_lab.bench.peers.peer import (
+    Limits,
+    Peer,
+    PeerAnswer,
+    Prepare,
+    TimeExceeded,
+    require_cut,
+    require_memory,
+)
+from condal_lab.bench.standard import BYTES_PER_NUMBER, StandardForm, standard_form
+
+_CLAIM = re.compile(r"Primal Objective:\s*:?\s*([-+.\deE]+)")
+
+
+def csdp_command(folder: Path, tol: float) -> list[str]:
+    """Write the parameters of CSDP for tolerances tol and return the command."""
+    # pinftol and dinftol are the tolerances of infeasibility certificates.
+    values = {"axtol": tol, "atytol": tol, "objtol": tol, "pinftol": 1e8, "dinftol": 1e8}
+    values |= {"maxiter": 100, "minstepfrac": 0.9, "maxstepfrac": 0.97, "minstepp": 1e-8}
+    values |= {"minstepd": 1e-8, "usexzgap": 1, "tweakgap": 0, "affine": 0, "printlevel": 1}
+    values |= {"perturbobj": 1, "fastmode": 0}
+    lines = "".join(f"{name}={value:g}\n" for name, value in values.items())
+    (folder / "param.csdp").write_text(lines, encoding="ascii")
+    return ["csdp", PROBLEM, SOLUTION]
+
+
+def sdpa_command(folder: Path, tol: float) -> list[str]:
+    """Write the parameters of SDPA for tolerances tol and return the command, on one thread."""
+    digits = "%+.16e"
+    values = (100, tol, 1e2, 2.0, -1e5, 1e5, 0.1, 0.2, 0.9, tol, digits, "NOPRINT", digits)
+    # SDPA skips lines unless a word follows each value.
+    lines = "".join(f"{value} value\n" for value in (*values, "%+10.16e"))
+    (folder / "param.sdpa").write_text(lines, encoding="ascii")
+    return [
+        *("sdpa", "-ds", PROBLEM, "-o", SOLUTION, "-p", "param.sdpa"),
+        *("-numThreads", "1"),
+    ]
+
+
+def _dsdp_command(folder: Path, tol: float) -> list[str]:
+    return ["dsdp5", PROBLEM, "-save", SOLUTION, "-gaptol", f"{tol:g}"]
+
+
+def _interior(
+    command: Callable[[Path, float], list[str]],
+    read_file: Callable[[Path, tuple[int, ...]], SdpaSolution],
+    *markers: str,
+    matrices: int,
+) -> Prepare:
+    """Return a function that writes the standard form, and refuses it if p^2 + matrices n^2 numbers
+    do not fit; x and y are read from a file, and the status from the line of the log with one of
+    the markers."""
+
+    def prepare(model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
+        problem = problem_of(model)
+        n, p = getattr(problem.X, "n", 0), problem.A.size
+        require_memory(BYTES_PER_NUMBER * (p**2 + matrices * n**2), limits)
+        form = standard_form(problem)
+        write_sdpa(limits.folder / PROBLEM, sdpa_of(form.program))
+
+        def read(folder: Path, log: str) -> PeerAnswer:
+            solution = read_file(folder / SOLUTION, sdpa_of(form.program).sizes)
+            message = last_line(log, *markers)
+            return PeerAnswer(solution.X[0], form.dual(solution.z), message=message)
+
+        return ProgramTask(command(limits.folder, tol), limits, read)
+
+    return prepare
+
+
+def _sdplr(model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
+    form = standard_form(problem_of(model))
+    write_sdpa(limits.folder / PROBLEM, sdpa_of(form.program))
+    values = {"Input type": 1, "Feasibility tolerance": tol, "Centrality tolerance": 0.1}
+    values |= {"Penalty factor increase": 2.0, "Rank reduction": 0}
+    values |= {"Time limit": round(limits.seconds) + 1, "Print level": 1}
+    values |= {"Dimension threshold for dense matrices": 10}
+    values |= {"Density threshold for dense matrices": 0.75, "Number of LBFGS vectors": 4}
+    values |= {"Rank tolerance": 2.2e-16, "Duality gap tolerance": tol}
+    values |= {"Check dual bound": -1, "Dual bound type": 1}
+    lines = "".join(f"{name} : {value:g}\n" for name, value in values.items())
+    (limits.folder / "params").write_text(lines, encoding="ascii")
+    return ProgramTask(
+        # The third file would be a starting point; there is none.
+        ["sdplr", PROBLEM, "params", "none", SOLUTION],
+        limits,
+        lambda folder, log: read_factor(folder / SOLUTION, form),
+    )
+
+
+def read_factor(path: Path, form: StandardForm) -> PeerAnswer:
+    """Read x = R R' and y from SDPLR's solution."""
+    solution = read_factors(path, sdpa_of(form.program).sizes, form.m)
+    return PeerAnswer(solution.X[0], form.dual(solution.z))
+
+
+def _lorads(model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
+    """Run LoRADS with final tolerance tol; it writes no solution.
+
+    Its build for Linux counts the n (n + 1) / 2 entries of x in 32 bits. Above n = 46,340 it ends
+    at once with code 0 and no value.
+    """
+    problem = problem_of(model)
+    write_sdpa(limits.folder / PROBLEM, sdpa_of(standard_form(problem).program))
+
+    def read(folder: Path, log: str) -> PeerAnswer:
+        end = last_line(log, "End Program")
+        if "time limit" in end:  # the values that follow are those of an unfinished iterate
+            raise TimeExceeded(f"no answer within {limits.seconds:g} s")
+        claims = _CLAIM.findall(log)
+        claim = problem.sense * float(claims[-1]) if claims else None
+        return PeerAnswer(claim=claim, message=end.rstrip(":"))
+
+    tolerances = ["--phase1Tol", f"{max(tol, 1e-3):g}", "--phase2Tol", f"{tol:g}"]
+    limit = ["--timeSecLimit", f"{limits.seconds:g}"]
+    return ProgramTask(["lorads", PROBLEM, *tolerances, *limit], limits, read)
+
+
+def _mixing(model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
+    """Write the graph whose weights are the entries of 4 C off the diagonal: max-cut only."""
+    W = 4.0 * sp.csr_array(require_cut(model))
+    W = sp.csr_array(W - sp.dia_array((W.diagonal()[None, :], [0]), shape=W.shape))
+    W.eliminate_zeros()
+    write_rudy(limits.folder / "graph", W)
+
+    def read(folder: Path, log: str) -> PeerAnswer:
+        R = np.loadtxt(folder / "graph.sol", ndmin=2)
+        return PeerAnswer(LowRank(R, np.ones(R.shape[1])), message=last_line(log, "iter"))
+
+    options = ["-s", "maxcut", "-e", f"{tol:g}", "-t", "max"]
+    return ProgramTask(["mixing", *options, "graph"], limits, read)
+
+
+def _built(name: str, home: str, program: str, prepare: Prepare) -> Peer:
+    """Return a program that is built from its sources, and prints no version."""
+    install = f"build github.com/{home}, and put `{program}` on the PATH"
+    return Peer(name, install, lambda: on_path(program) and "unknown", prepare)
+
+
+EXECUTABLES = (
+    Peer(
+        "CSDP",
+        "apt-get install coinor-csdp libopenblas0-pthread",
+        lambda: on_path("csdp") and banner(["csdp"], "CSDP "),
+        _interior(csdp_command, read_solution, "Success", "Failure", "Declaring", matrices=15),
+    ),
+    Peer(
+        "SDPA",
+        "apt-get install sdpa",
+        lambda: on_path("sdpa") and banner(["sdpa", "--version"], "(Version"),
+        _interior(sdpa_command, read_result, "phase.value", matrices=14),
+    ),
+    Peer(
+        "DSDP",  # it prints no version: that of the Debian package counts
+        "apt-get install dsdp libopenblas0-pthread",
+        lambda: on_path("dsdp5") and (banner(["dpkg-query", "-W", "dsdp"], "dsdp") or "unknown"),
+        _interior(_dsdp_command, read_solution, "DSDP Converged", "DSDP Terminated", matrices=6),
+    ),
+    _built("LoRADS", "COPT-Public/LoRADS", "lorads", _lorads),
+    _built("SDPLR", "sburer/sdplr", "sdplr", _sdplr),
+    _built("mixing", "locuslab/mixing", "mixing", _mixing),
+)

@@ -15,11 +15,11 @@ pytest.importorskip("cvxpy", minversion="1.9", reason="the set needs CVXPY 1.9")
 from condal.problems.conic.program import Block, Program
 from condal_lab.bench import compact
 from condal_lab.bench.conic import families
+from condal_lab.bench.conic.everyday import PROBLEMS
 from condal_lab.bench.conic.instances import (
     COUNT,
     EVERYDAY,
     FILES,
-    PROBLEMS,
     STARTS,
     TITLES,
     family_group,

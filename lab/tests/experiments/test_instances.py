@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.points import dense
 from condal_lab.experiments import instances, stand_ins
-from condal_lab.experiments.instances import FULL, QUICK, SPECTRA, build, geneig, geneig_like, gset
+from condal_lab.experiments.instances import FULL, QUICK, SPECTRA, build, geneig, geneig_like
 from known import DATA, needs_data
 
 
@@ -130,7 +130,7 @@ def test_unknown_names_are_named():
         with pytest.raises(ProblemError, match="there is no spectrum 'flat'; there are gaussian"):
             builder("flat")
     with pytest.raises(ProblemError, match="there is no file 'G9'"):
-        gset("G9")
+        instances._gset("G9")
 
 
 def test_every_instance_has_a_stand_in():

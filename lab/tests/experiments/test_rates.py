@@ -39,7 +39,7 @@ from condal_lab.experiments.rates import (
     read_runs,
     write_runs,
 )
-from condal_lab.sweeps.progress import Silent
+from condal_lab.sweeps.progress import Watch
 from condal_lab.sweeps.workers import Here
 from locations import ROOT
 
@@ -93,9 +93,9 @@ def test_runs_are_read_as_they_were_written(tmp_path):
 def test_nothing_is_measured_twice(tmp_path):
     plan = replace(QUICK, iterations=20)
     with Here() as workers:
-        runs = measure_all(plan, tmp_path, workers, Silent())
+        runs = measure_all(plan, tmp_path, workers, Watch())
         assert len(runs) == 10 * len(METHODS)
-        again = measure_all(replace(plan, iterations=10**9), tmp_path, workers, Silent())
+        again = measure_all(replace(plan, iterations=10**9), tmp_path, workers, Watch())
     assert {run.pair for run in again} == {run.pair for run in runs}
     assert len(again) == len(runs)
 

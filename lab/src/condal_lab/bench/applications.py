@@ -4,6 +4,7 @@ with a conic solver or against a method written for the application."""
 from __future__ import annotations
 
 import tarfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,7 +31,7 @@ from condal.problems.angles import angular_synchronisation
 from condal.problems.completion import matrix_completion
 from condal.problems.trace_norm import trace_regression
 from condal_lab.bench import truths, written
-from condal_lab.bench.cases import BenchCase, Build, Set, Written
+from condal_lab.bench.cases import BenchCase, Set, Written
 from condal_lab.bench.generated import random_edges, sparse_graph
 from condal_lab.bench.written import engines
 from condal_lab.experiments.stand_ins import adjacency
@@ -47,7 +48,7 @@ def small_completion(m: int, n: int, known: int) -> Written:
     radius = 0.8 * float(np.linalg.norm(truth, "nuc"))
     return Written(
         matrix_completion(i, j, v, shape=(m, n), radius=radius, effects=False),
-        engines(written.nuclear_fit((m, n), i, j, v, radius), "SCS"),
+        engines(("SCS",), written.nuclear_fit, (m, n), i, j, v, radius),
     )
 
 
@@ -55,7 +56,7 @@ def lovasz(n: int, edges: int) -> Written:
     """Lovasz theta of a random graph."""
     i, j = random_edges(n, edges)
     W = adjacency(n, (i, j), np.ones(edges))
-    return Written(theta(W), engines(written.theta(W), "SCS", "Clarabel"))
+    return Written(theta(W), engines(("SCS", "Clarabel"), written.theta, W))
 
 
 def regression(rows: int, n: int, loss: Literal["squares", "absolute"]) -> Written:
@@ -74,7 +75,7 @@ def regression(rows: int, n: int, loss: Literal["squares", "absolute"]) -> Writt
         parts = {"B": centred, "g": condal.AbsoluteLoss(b)}
     sums, K = condal.Matrix(np.ones((1, n))), condal.Equal([0.0])
     problem = Problem.of(X=condal.L1Ball(n, radius), A=sums, K=K, **parts)
-    return Written(problem, engines(written.l1_fit(M, b, radius, loss), "Clarabel", "SCS"))
+    return Written(problem, engines(("Clarabel", "SCS"), written.l1_fit, M, b, radius, loss))
 
 
 def assets(n: int, factors: int) -> Written:
@@ -99,7 +100,7 @@ def assets(n: int, factors: int) -> Written:
         K=condal.Box(np.full(len(rows), -np.inf), data["high"]),
         g=condal.AbsoluteLoss(data["holdings"], data["cost"]),
     )
-    return Written(problem, engines(written.portfolio(data), "Clarabel", "SCS"))
+    return Written(problem, engines(("Clarabel", "SCS"), written.portfolio, data))
 
 
 def graphs(n: int) -> Written:
@@ -124,7 +125,7 @@ def graphs(n: int) -> Written:
     )
     f = condal.LeastSquares(M, np.zeros(n * n), weight=2.0)
     problem = Problem.of(f, condal.domains.Birkhoff(n))
-    return Written(problem, engines(written.matching(A, B), "Clarabel", "SCS"))
+    return Written(problem, engines(("Clarabel", "SCS"), written.matching, A, B))
 
 
 def field_of(side: int, states: int) -> Written:
@@ -135,8 +136,8 @@ def field_of(side: int, states: int) -> Written:
     edges = np.concatenate([across, np.column_stack([node[:-1].ravel(), node[1:].ravel()])])
     unary = rng.standard_normal((side * side, states))
     model = map_inference(unary, edges, 0.5 * rng.standard_normal((len(edges), states, states)))
-    polytope = written.local_polytope(model.problem, model.sizes)
-    return Written(model, engines(polytope, "Clarabel", "HiGHS"))
+    rivals = engines(("Clarabel", "HiGHS"), written.local_polytope, model.problem, model.sizes)
+    return Written(model, rivals)
 
 
 def angles(n: int, degree: float) -> Written:
@@ -146,7 +147,7 @@ def angles(n: int, degree: float) -> Written:
     t = rng.uniform(0, 2 * np.pi, n)
     values = np.exp(1j * (t[i] - t[j] + 0.5 * rng.standard_normal(i.size)))
     C = sp.csr_array((np.r_[values, values.conj()], (np.r_[i, j], np.r_[j, i])), shape=(n, n))
-    return Written(angular_synchronisation(C), engines(written.phases(C), "SCS"))
+    return Written(angular_synchronisation(C), engines(("SCS",), written.phases, C))
 
 
 def poses(n: int) -> Written:
@@ -163,7 +164,9 @@ def poses(n: int) -> Written:
     measured = RelativePoses(edges, turns[i].transpose(0, 2, 1) @ turns[j] @ noise, moves, 50, 100)
     model = pose_graph(measured)
     cost: Any = model.problem.f
-    return Written(model, engines(written.identity_blocks(cost.C.to_dense(), 3), "SCS", "Clarabel"))
+    return Written(
+        model, engines(("SCS", "Clarabel"), written.identity_blocks, cost.C.to_dense(), 3)
+    )
 
 
 def trace_norm(rows: int, m: int, n: int) -> Written:
@@ -174,7 +177,7 @@ def trace_norm(rows: int, m: int, n: int) -> Written:
     Y = a @ truth + 5 * rng.standard_normal((rows, n))
     radius = 0.8 * float(np.linalg.norm(truth, "nuc"))
     model = trace_regression(a, Y, radius=radius)
-    return Written(model, engines(written.responses(a, Y, radius), "SCS"))
+    return Written(model, engines(("SCS",), written.responses, a, Y, radius))
 
 
 def component(n: int) -> Written:
@@ -184,7 +187,7 @@ def component(n: int) -> Written:
     hidden = (np.arange(n) // group == np.arange(3)[:, None]) * np.array([[4.0], [3.0], [2.0]])
     data = rng.standard_normal((2 * n, 3)) @ hidden + 3 * rng.standard_normal((2 * n, n))
     S = np.cov(data.T)
-    return Written(sparse_pca(S, 3.0), engines(written.sparse_component(S, 3.0), "SCS"))
+    return Written(sparse_pca(S, 3.0), engines(("SCS",), written.sparse_component, S, 3.0))
 
 
 def blocks(n: int) -> Written:
@@ -196,13 +199,13 @@ def blocks(n: int) -> Written:
     W = sp.csr_array(W + W.T)
     model = communities(W, 3, null="uniform")
     B = W.toarray() - np.outer(model.c, model.c)
-    return Written(model, engines(written.unit_diagonal(B), "SCS"))
+    return Written(model, engines(("SCS",), written.unit_diagonal, B))
 
 
 def state(qubits: int, shots: int, loss: Any) -> Written:
     """All Pauli bases of a few qubits."""
     model = truths.simulated(qubits, shots, 0, loss).model
-    rivals = engines(written.state(model), "SCS")
+    rivals = engines(("SCS",), written.state, model)
     if loss == "likelihood":
         rivals = {"R rho R": lambda _, tol: truths.iterated(model, tol), **rivals}
     return Written(model, rivals)
@@ -211,7 +214,7 @@ def state(qubits: int, shots: int, loss: Any) -> Written:
 def assignment(A: Any, B: Any, *solvers: str) -> Written:
     """The relaxation of a quadratic assignment."""
     model = quadratic_assignment(A, B)
-    return Written(model, engines(written.relaxation(model), *solvers))
+    return Written(model, engines(solvers, written.relaxation, model))
 
 
 def random_assignment(n: int) -> Written:
@@ -246,9 +249,19 @@ HOW = (
 )
 
 
-def _case(name: str, title: str, build: Build, optimum: float | None, *solvers: str) -> BenchCase:
+def _case(
+    name: str, title: str, solvers: str, optimum: float, build: Callable[..., Written], *data: Any
+) -> BenchCase:
+    """Return the instance that is built of the data, with its solvers, by commas."""
     return BenchCase(
-        name, title, TOL, build, peers=(), yardsticks=solvers, optimum=optimum, group=WRITTEN
+        name,
+        title,
+        TOL,
+        partial(build, *data),
+        peers=(),
+        yardsticks=tuple(solvers.split(", ")),
+        optimum=optimum,
+        group=WRITTEN,
     )
 
 
@@ -268,115 +281,72 @@ def _assignment(name: str, optimum: float | None = None, *solvers: str) -> Bench
     )
 
 
+CASES = (
+    *truths.CASES,
+    _case(
+        "completion", "matrix completion, 60 x 80", "SCS", 4.30757, small_completion, 60, 80, 1500
+    ),
+    _case("theta", "theta, n = 200, 5,000 edges", "SCS, Clarabel", 27.62477, lovasz, 200, 5000),
+    BenchCase(
+        "theta-plus",
+        "theta+ of G11, n = 800",
+        TIGHT,
+        None,
+        "G11",
+        _theta_plus,
+        peers=(),
+        n=800,
+        group=WRITTEN,
+    ),
+    _assignment("nug12", 567.99, "SCS"),
+    _assignment("nug20"),
+    _assignment("nug30"),
+    _assignment("tai30a"),
+    _case(
+        "regression",
+        "l1 regression, squares, 400 x 1500",
+        "Clarabel, SCS",
+        119.50521,
+        regression,
+        400,
+        1500,
+        "squares",
+    ),
+    _case(
+        "regression-absolute",
+        "l1 regression, absolute, 200 x 500",
+        "Clarabel, SCS",
+        319.11298,
+        regression,
+        200,
+        500,
+        "absolute",
+    ),
+    _case("portfolio", "portfolio, 2,000 assets", "Clarabel, SCS", -20.80929, assets, 2000, 40),
+    _case("matching", "graph matching, n = 50", "Clarabel, SCS", 2.881497, graphs, 50),
+    _case(
+        "map", "MAP inference, 20 x 20, 4 states", "Clarabel, HiGHS", -556.58743, field_of, 20, 4
+    ),
+    _case("angles", "angular synchronisation, n = 150", "SCS", 4000.7394, angles, 150, 30.0),
+    _case("poses", "pose graph, 20 poses in space", "SCS, Clarabel", 127.1348, poses, 20),
+    _case("state", "tomography, 4 qubits, squares", "SCS", 63.94691, state, 4, 500, "squares"),
+    _case(
+        "state-likelihood",
+        "tomography, 4 qubits, likelihood",
+        "R rho R, SCS",
+        573.3801,
+        state,
+        4,
+        500,
+        "likelihood",
+    ),
+    _case("trace", "trace-norm regression, 60 x 40", "SCS", 197044.25, trace_norm, 300, 60, 40),
+    _case("sparse-pca", "sparse PCA, n = 80", "SCS", 130.49727, component, 80),
+    _case("communities", "communities, n = 200", "SCS", 1522.925, blocks, 200),
+)
 APPLICATIONS = Set(
     "applications",
     "applications of condal against the usual alternative to each",
-    (
-        *truths.CASES,
-        _case(
-            "completion",
-            "matrix completion, 60 x 80",
-            partial(small_completion, 60, 80, 1500),
-            4.30757,
-            "SCS",
-        ),
-        _case(
-            "theta",
-            "theta, n = 200, 5,000 edges",
-            partial(lovasz, 200, 5000),
-            27.62477,
-            "SCS",
-            "Clarabel",
-        ),
-        BenchCase(
-            "theta-plus",
-            "theta+ of G11, n = 800",
-            TIGHT,
-            None,
-            "G11",
-            _theta_plus,
-            peers=(),
-            n=800,
-            group=WRITTEN,
-        ),
-        _assignment("nug12", 567.99, "SCS"),
-        _assignment("nug20"),
-        _assignment("nug30"),
-        _assignment("tai30a"),
-        _case(
-            "regression",
-            "l1 regression, squares, 400 x 1500",
-            partial(regression, 400, 1500, "squares"),
-            119.50521,
-            "Clarabel",
-            "SCS",
-        ),
-        _case(
-            "regression-absolute",
-            "l1 regression, absolute, 200 x 500",
-            partial(regression, 200, 500, "absolute"),
-            319.11298,
-            "Clarabel",
-            "SCS",
-        ),
-        _case(
-            "portfolio",
-            "portfolio, 2,000 assets",
-            partial(assets, 2000, 40),
-            -20.80929,
-            "Clarabel",
-            "SCS",
-        ),
-        _case(
-            "matching", "graph matching, n = 50", partial(graphs, 50), 2.881497, "Clarabel", "SCS"
-        ),
-        _case(
-            "map",
-            "MAP inference, 20 x 20, 4 states",
-            partial(field_of, 20, 4),
-            -556.58743,
-            "Clarabel",
-            "HiGHS",
-        ),
-        _case(
-            "angles",
-            "angular synchronisation, n = 150",
-            partial(angles, 150, 30.0),
-            4000.7394,
-            "SCS",
-        ),
-        _case(
-            "poses",
-            "pose graph, 20 poses in space",
-            partial(poses, 20),
-            127.1348,
-            "SCS",
-            "Clarabel",
-        ),
-        _case(
-            "state",
-            "tomography, 4 qubits, squares",
-            partial(state, 4, 500, "squares"),
-            63.94691,
-            "SCS",
-        ),
-        _case(
-            "state-likelihood",
-            "tomography, 4 qubits, likelihood",
-            partial(state, 4, 500, "likelihood"),
-            573.3801,
-            "R rho R",
-            "SCS",
-        ),
-        _case(
-            "trace",
-            "trace-norm regression, 60 x 40",
-            partial(trace_norm, 300, 60, 40),
-            197044.25,
-            "SCS",
-        ),
-        _case("sparse-pca", "sparse PCA, n = 80", partial(component, 80), 130.49727, "SCS"),
-        _case("communities", "communities, n = 200", partial(blocks, 200), 1522.925, "SCS"),
-    ),
+    CASES,
     compact=HOW,
 )

@@ -231,9 +231,8 @@ def _phase(side: int) -> Written:
     b, a = known.model.b, CodedDiffraction(known.masks)
     trace = known.model.trace / float(a.frame.min())
     solvers = {"Wirtinger flow": lambda model, tol: wirtinger_flow(a, b, known.truth)}
-    return Written(
-        known, solvers | written.engines(written.lifted_signal(a, b, trace), "SCS"), True
-    )
+    solvers |= written.engines(("SCS",), written.lifted_signal, a, b, trace)
+    return Written(known, solvers, True)
 
 
 def ratings(known: Ratings) -> Written:

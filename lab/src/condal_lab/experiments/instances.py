@@ -47,11 +47,6 @@ class Instance:
     needs: tuple[str, ...] = ()
 
 
-def gd97b(data: PathLike | None = None) -> Instance:
-    """Max-cut of GD97_b with its weights: 47 vertices, 132 edges."""
-    return _cut("gd97b", "GD97_b", read_gd97b(find("GD97_b", data)), ("GD97_b",))
-
-
 def read_gd97b(path: PathLike) -> sp.csr_array:
     """Read the file of GD97_b, which is in the Rutherford-Boeing format: four lines of header, then
     the pointers, rows and values of the lower triangle, by columns."""
@@ -59,20 +54,6 @@ def read_gd97b(path: PathLike) -> sp.csr_array:
     pointers, rows = (np.array(part, dtype=int) - 1 for part in (words[:48], words[48:180]))
     lower = sp.csc_array((np.array(words[180:], dtype=float), rows, pointers), shape=(47, 47))
     return sp.csr_array(lower + sp.tril(lower, -1).T)
-
-
-def gset(name: str, data: PathLike | None = None) -> Instance:
-    """Max-cut of a graph of the Gset: G1 (800 vertices) or G40 (2000)."""
-    return _cut(name.lower(), name, read_graph(find(name, data)), (name,))
-
-
-def mnist_clustering(data: PathLike | None = None) -> Instance:
-    """k-means, k = 10, of the 1000 MNIST features of Mixon, Villar and Ward, sorted by label."""
-    needs = "MNIST features"
-    stored = loadmat(find(needs, data))
-    order = np.argsort(stored["labels"].argmax(axis=0), kind="stable")
-    points = stored["digits"].T.astype(np.float64)[order]
-    return _clustering("mnist", "MNIST features", points, 10, (needs,))
 
 
 def geneig(kind: str, data: PathLike | None = None, *, n: int = 1000) -> Instance:
@@ -86,49 +67,45 @@ def geneig(kind: str, data: PathLike | None = None, *, n: int = 1000) -> Instanc
     if kind == "maxcut-sdp":
         graph = read_graph(find("G40", data))
         return _geneig("geneig-maxcut-sdp", kind, _cut_solution(graph), ("G40",))
-    return _geneig(f"geneig-{kind}", kind, _spectrum(kind, n), ())
-
-
-def gd97b_like() -> Instance:
-    """Max-cut of a generated graph with the size and the weights of GD97_b."""
-    return _cut("gd97b-like", "GD97_b-like graph", attached_graph(), ())
-
-
-def g1_like() -> Instance:
-    """Max-cut of a random graph with the density of G1, 100 vertices."""
-    return _cut("g1-like", "G1-like graph", random_graph(), ())
-
-
-def g40_like() -> Instance:
-    """Max-cut of a union of two planar graphs with weights +1 and -1, 100 vertices."""
-    return _cut("g40-like", "G40-like graph", planar_union(), ())
-
-
-def mnist_like() -> Instance:
-    """k-means of 60 points in 5 overlapping clusters."""
-    return _clustering("mnist-like", "overlapping blobs", overlapping_blobs(), 5, ())
+    return _geneig(f"geneig-{kind}", kind, _spectrum(kind, n))
 
 
 def geneig_like(kind: str, *, n: int = 60) -> Instance:
     """`geneig` with n = 60; maxcut-sdp uses a graph like G40."""
     _require_spectrum(kind)
     Phi = _cut_solution(planar_union(n)) if kind == "maxcut-sdp" else _spectrum(kind, n)
-    return _geneig(f"geneig-{kind}-like", f"{kind}, n = {n}", Phi, ())
+    return _geneig(f"geneig-{kind}-like", f"{kind}, n = {n}", Phi)
 
 
+def _gset(name: str, data: PathLike | None = None) -> Instance:
+    return _cut(name.lower(), name, read_graph(find(name, data)), (name,))
+
+
+def _mnist(data: PathLike | None = None) -> Instance:
+    """Return the 1000 MNIST features of Mixon, Villar and Ward, sorted by label."""
+    needs = "MNIST features"
+    stored = loadmat(find(needs, data))
+    order = np.argsort(stored["labels"].argmax(axis=0), kind="stable")
+    points = stored["digits"].T.astype(np.float64)[order]
+    return _clustering("mnist", "MNIST features", points, 10, (needs,))
+
+
+# Max-cut of GD97_b with its weights (47 vertices, 132 edges) and of two graphs of the Gset, G1 (800
+# vertices) and G40 (2000); k-means with k = 10; and generalised eigenvectors.
 FULL: dict[str, Callable[[PathLike | None], Instance]] = {
-    "gd97b": gd97b,
-    "g1": partial(gset, "G1"),
-    "g40": partial(gset, "G40"),
-    "mnist": mnist_clustering,
+    "gd97b": lambda data: _cut("gd97b", "GD97_b", read_gd97b(find("GD97_b", data)), ("GD97_b",)),
+    "g1": partial(_gset, "G1"),
+    "g40": partial(_gset, "G40"),
+    "mnist": _mnist,
     **{f"geneig-{kind}": partial(geneig, kind) for kind in SPECTRA},
 }
 
+# Graphs like GD97_b, G1 and G40, the last two with 100 vertices, and 60 points in 5 clusters.
 QUICK: dict[str, Callable[[], Instance]] = {
-    "gd97b": gd97b_like,
-    "g1": g1_like,
-    "g40": g40_like,
-    "mnist": mnist_like,
+    "gd97b": lambda: _cut("gd97b-like", "GD97_b-like graph", attached_graph()),
+    "g1": lambda: _cut("g1-like", "G1-like graph", random_graph()),
+    "g40": lambda: _cut("g40-like", "G40-like graph", planar_union()),
+    "mnist": lambda: _clustering("mnist-like", "overlapping blobs", overlapping_blobs(), 5),
     **{f"geneig-{kind}": partial(geneig_like, kind) for kind in SPECTRA},
 }
 
@@ -140,17 +117,19 @@ def build(name: str, data: PathLike | None = None, *, quick: bool = False) -> In
     return QUICK[name]() if quick else FULL[name](data)
 
 
-def _cut(name: str, title: str, W: Any, needs: tuple[str, ...]) -> Instance:
+def _cut(name: str, title: str, W: Any, needs: tuple[str, ...] = ()) -> Instance:
     return Instance(name, f"max-cut, {title}", "max-cut", max_cut(W, name=title).problem, needs)
 
 
-def _clustering(name: str, title: str, points: Array, k: int, needs: tuple[str, ...]) -> Instance:
+def _clustering(
+    name: str, title: str, points: Array, k: int, needs: tuple[str, ...] = ()
+) -> Instance:
     """Scale the points by sqrt(2): the paper's objective is <D, x>, the model's is <D, x>/2."""
     problem = k_means(np.sqrt(2.0) * points, k, name=title).problem
     return Instance(name, f"k-means, {title}", "k-means", problem, needs)
 
 
-def _geneig(name: str, title: str, Phi: Array, needs: tuple[str, ...]) -> Instance:
+def _geneig(name: str, title: str, Phi: Array, needs: tuple[str, ...] = ()) -> Instance:
     """Bound the trace by alpha = 2 / lambda_max(Psi), twice the smallest feasible value.
 
     The trace is then active, and the solution is alpha u u', an extreme point of the domain.

@@ -18,7 +18,7 @@ from condal.runtime.arguments import require_whole
 from condal.runtime.limits import Bytes
 from condal.types import Method
 from condal_lab.sweeps.folder import SweepFolder
-from condal_lab.sweeps.progress import Silent, Watch
+from condal_lab.sweeps.progress import Watch
 from condal_lab.sweeps.run import run, undisturbed
 from condal_lab.sweeps.table import Table
 from condal_lab.sweeps.tasks import Grid, Parameters, as_json, chains
@@ -114,7 +114,7 @@ def sweep(
     tasks, team = chains(points, options, along), Workers.of(workers)
     folder = SweepFolder(out, name or _named(family))
     work = _Solving(family, options)
-    return run(work, tasks, folder, workers=team, watch=Silent() if watch is None else watch)
+    return run(work, tasks, folder, workers=team, watch=watch or Watch())
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import sys
 import textwrap
 import time
 from contextlib import suppress
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from condal.report.progress import clock
 from condal.runtime.text import escape_terminal
@@ -15,8 +15,8 @@ from condal.runtime.text import escape_terminal
 MAX_LABEL_WIDTH = 47  # in a line of 80 columns
 
 
-class Watch(Protocol):
-    """Receives the progress of many solves; it may also be a context manager."""
+class Watch:
+    """Receives the progress of many solves, and ignores it; it may also be a context manager."""
 
     def asked(self, what: str) -> None:
         """A solve was requested."""
@@ -31,7 +31,7 @@ class Watch(Protocol):
         """The result was in the folder already."""
 
 
-class Lines:
+class Lines(Watch):
     """Write a line per finished point, and on a terminal the number of finished points.
 
     Pass it as ``condal_lab.sweep(..., watch=condal_lab.sweeps.Lines())``.
@@ -100,18 +100,6 @@ class Lines:
         with suppress(OSError):  # the solves continue when nobody reads
             self._stream.write(f"{escape_terminal(line)}\n")
             self._stream.flush()
-
-
-class Silent:
-    """Ignores the progress."""
-
-    def asked(self, what: str) -> None: ...
-
-    def done(self, what: str, seconds: float, score: float | None) -> None: ...
-
-    def failed(self, what: str, error: str) -> None: ...
-
-    def found(self, what: str) -> None: ...
 
 
 def _shortened(what: str) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from condal.problems.conic.files import SdpaProblem, read_sdpa, read_sedumi
 from condal_lab.bench.cases import BenchCase, Quality, Set
-from condal_lab.bench.conic import decisions, estimation, families, systems
+from condal_lab.bench.conic import everyday, families
 from condal_lab.bench.conic.question import Truth
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion
 from condal_lab.bench.conic.through_file import CvxpyStart, FileQuestion, FileStart
@@ -105,36 +104,8 @@ def _library() -> list[BenchCase]:
 
 # ---- CVXPY ---------------------------------------------------------------------------------------
 
-PROBLEMS: tuple[Callable[[], tuple[Any, float]], ...] = (
-    estimation.correlation,
-    estimation.localisation,
-    estimation.mixing,
-    estimation.completion,
-    estimation.robust_pca,
-    estimation.sparse_pca,
-    estimation.boolean_least_squares,
-    estimation.design,
-    estimation.ellipsoid,
-    estimation.max_cut,
-    estimation.theta,
-    systems.sum_of_squares,
-    systems.truss,
-    systems.lyapunov,
-    systems.h_infinity,
-    systems.tomography,
-    systems.fidelity,
-    decisions.portfolio,
-    decisions.chebyshev,
-    decisions.robust_lp,
-    decisions.markowitz,
-    decisions.support_vectors,
-    decisions.huber,
-    decisions.total_variation,
-    decisions.transport,
-)
 
-
-def _everyday(build: Callable[[], tuple[Any, float]]) -> BenchCase:
+def _everyday(build: everyday.Build) -> BenchCase:
     name = build.__name__.replace("_", "-")
     title = (build.__doc__ or "").splitlines()[0].rstrip(".")
     question = partial(CvxpyQuestion, build)
@@ -143,7 +114,7 @@ def _everyday(build: Callable[[], tuple[Any, float]]) -> BenchCase:
 
 def _correlation(n: int, optimum: float) -> BenchCase:
     title = f"Nearest correlation matrix, n = {n}"
-    build = partial(CvxpyQuestion, partial(estimation.correlation, n, optimum))
+    build = partial(CvxpyQuestion, partial(everyday.correlation, n=n, optimum=optimum))
     return BenchCase(f"correlation-{n}", title, TOL, build, peers=("SCS",), n=n, group=LARGE)
 
 
@@ -249,7 +220,7 @@ CONIC = Set(
             peers=BY_CSDP,
             group=STARTS,
         ),
-        *map(_everyday, PROBLEMS),
+        *map(_everyday, everyday.PROBLEMS),
         _correlation(400, 19234.34166),
         BenchCase(
             "re-solve",

@@ -1,7 +1,6 @@
 """Everyday problems with matrix inequalities: systems, structures, polynomials and quantum states.
 
-Each function returns a CVXPY problem and its optimum: in closed form, or computed by Clarabel and
-SCS, which agree to 1e-6.
+They are functions like those of `everyday`.
 """
 
 from __future__ import annotations
@@ -23,10 +22,8 @@ PAULI = (
 )
 
 
-def sum_of_squares() -> tuple[Any, float]:
+def sum_of_squares(cp: Any) -> tuple[Any, float]:
     """The largest lower bound of the six-hump camel function that a sum of squares proves."""
-    import cvxpy as cp
-
     camel = {(2, 0): 4.0, (4, 0): -2.1, (6, 0): 1 / 3, (1, 1): 1.0, (0, 2): -4.0, (0, 4): 4.0}
     basis = [(i, j) for i in range(4) for j in range(4 - i)]
     Q, bound = cp.Variable((len(basis), len(basis)), PSD=True), cp.Variable()
@@ -40,10 +37,8 @@ def sum_of_squares() -> tuple[Any, float]:
     return cp.Problem(cp.Maximize(bound), limits), -1.0316284534898774
 
 
-def truss() -> tuple[Any, float]:
+def truss(cp: Any) -> tuple[Any, float]:
     """The least compliance of a truss of 5 x 3 nodes and volume 1: a linear program squared."""
-    import cvxpy as cp
-
     ground: Ground = ground_structure(5, 3)
     t, compliance = cp.Variable(len(ground.lengths), nonneg=True), cp.Variable()
     K = ground.directions.T @ cp.diag(cp.multiply(ground.lengths**-2.0, t)) @ ground.directions
@@ -52,10 +47,8 @@ def truss() -> tuple[Any, float]:
     return cp.Problem(cp.Minimize(compliance), [*limits, cp.sum(t) <= 1]), ground.compliance()
 
 
-def lyapunov() -> tuple[Any, float]:
+def lyapunov(cp: Any) -> tuple[Any, float]:
     """The least trace of P with A'P + PA + Q <= 0: the solution of Lyapunov's equation."""
-    import cvxpy as cp
-
     A, B, _ = stable_system(8, 2, seed=11)
     Q = np.eye(8) + B @ B.T
     P = cp.Variable((8, 8), PSD=True)
@@ -63,20 +56,16 @@ def lyapunov() -> tuple[Any, float]:
     return problem, float(np.trace(solve_continuous_lyapunov(A.T, -Q)))
 
 
-def h_infinity() -> tuple[Any, float]:
+def h_infinity(cp: Any) -> tuple[Any, float]:
     """The H-infinity norm squared of a system of 6 states, by the bounded real lemma."""
-    import cvxpy as cp
-
     A, B, C = stable_system(6, 2, seed=12)
     P, level = cp.Variable((6, 6), PSD=True), cp.Variable()
     blocks = cp.bmat([[A.T @ P + P @ A + C.T @ C, P @ B], [B.T @ P, -level * np.eye(2)]])
     return cp.Problem(cp.Minimize(level), [blocks << 0]), peak_gain(A, B, C) ** 2
 
 
-def tomography() -> tuple[Any, float]:
+def tomography(cp: Any) -> tuple[Any, float]:
     """The state of 3 qubits nearest to noisy Pauli expectations: a projection onto the simplex."""
-    import cvxpy as cp
-
     rng = np.random.default_rng(13)
     paulis = [reduce(np.kron, triple) for triple in product(PAULI, repeat=3)]
     psi = rng.standard_normal(8) + 1j * rng.standard_normal(8)
@@ -100,10 +89,8 @@ def _on_simplex(v: Any) -> Any:
     return np.maximum(v - excess[np.flatnonzero(u > excess)[-1]], 0.0)
 
 
-def fidelity() -> tuple[Any, float]:
+def fidelity(cp: Any) -> tuple[Any, float]:
     """The fidelity of two states of side 6: the trace norm of sqrt(rho) sqrt(sigma)."""
-    import cvxpy as cp
-
     rho, sigma = (_state(6, seed) for seed in (14, 15))
     X = cp.Variable((6, 6), complex=True)
     limits = [cp.bmat([[rho, X], [X.H, sigma]]) >> 0]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from condal.runtime import extras
+from condal_lab.bench.conic.everyday import Build
 from condal_lab.bench.conic.question import ConicAnswer, Truth
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal
 
@@ -79,7 +79,6 @@ class ResolveTask:
         return PeerAnswer(message=status, recovered=answer)
 
 
-Build = Callable[[], tuple[Any, float]]
 COMPILATIONS = 3  # of a fresh problem each; the fastest counts
 
 
@@ -91,7 +90,9 @@ class CvxpyQuestion:
 
     @cached_property
     def truth(self) -> Truth:
-        return Truth(optimum=self.build()[1])
+        import cvxpy as cp
+
+        return Truth(optimum=self.build(cp)[1])
 
     def prepare(self, solver: str, tol: float, limits: Limits) -> CvxpyTask:
         """Compile a fresh problem for the solver, after it solved a tiny one of the same cones."""
@@ -117,7 +118,9 @@ class CvxpyTask:
 
     def _compile(self) -> None:
         """Build and compile a fresh problem, because CVXPY keeps what it compiled."""
-        self.problem = self.build()[0]
+        import cvxpy as cp
+
+        self.problem = self.build(cp)[0]
         began = time.process_time()
         self.compiled = self.problem.get_problem_data(self.solver, solver_opts=self.options)
         self.compilation = min(self.compilation, time.process_time() - began)

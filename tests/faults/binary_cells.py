@@ -11,9 +11,6 @@ from cell import (
     HUGE,
     LOWER,
     NAN,
-    NO_BLOCKS,
-    NO_INDICES,
-    NOT_SPELT,
     OFF,
     OVERFLOW,
     TRAILING,
@@ -23,6 +20,7 @@ from cell import (
     NoSuchThing,
     Read,
     Refused,
+    without,
 )
 
 from readers import results, shards
@@ -36,7 +34,6 @@ DUAL = results.files()["y.npy"]
 _NNZ = int(np.count_nonzero(W))
 BAD = np.where(W, W, np.nan)
 WITH_INF = np.where(W, W, np.inf)
-NO_TRIANGLES = NoSuchThing("it has no triangles")
 ONE_SIDED = A + np.array([[0.0], [1.0]]) * np.array([0, 0, 0, 0, 0, 5, -5, 0])
 ONE_TRIANGLE = "a graph needs a symmetric matrix: store A \\+ A.T"
 
@@ -68,15 +65,11 @@ def _array(**cells: Cell) -> dict[str, Cell]:
         BANNED: Refused(
             b"\x93NUMPZ" + npy(W)[6:], "is not an array as numpy.save writes it; save it"
         ),
-        ZERO: NO_INDICES,
-        LOWER: NO_TRIANGLES,
-        OFF: NO_BLOCKS,
-        TWICE: NO_INDICES,
+        **without(ZERO, LOWER, OFF, TWICE, FORTRAN),
         COUNT: Refused(npy(W)[:-8], "72 bytes, but 64 follow; the file is truncated or damaged"),
         HUGE: Refused(claiming((10**12, 1)), "8000000000000 bytes, but 0 follow"),
         OVERFLOW: Refused(npy(WITH_INF), "holds nan or inf; every entry must be finite"),
         NAN: Refused(npy(BAD), "holds nan or inf; every entry must be finite"),
-        FORTRAN: NOT_SPELT,
         **cells,
     }
 
@@ -84,9 +77,7 @@ def _array(**cells: Cell) -> dict[str, Cell]:
 OF_POINTS: dict[str, Cell] = {
     TRAILING: Refused(POINT[:-1] + b"more", "x.npz: the archive is truncated or damaged.*make it"),
     BANNED: Refused(b"PK\x05\x06" + POINT[4:], "x.npz: is not a .npz file; save one with"),
-    ZERO: NO_INDICES,
-    LOWER: NO_INDICES,
-    OFF: NO_BLOCKS,
+    **without(ZERO, LOWER, OFF, FORTRAN),
     TWICE: NoSuchThing("of two members of one name: test_files.py"),
     COUNT: Refused(
         npz(U=W, weights=np.ones(3), V=W), "holds 'V', which is not part of x|says that U"
@@ -94,7 +85,6 @@ OF_POINTS: dict[str, Cell] = {
     HUGE: NoSuchThing("of a member: test_files.py"),
     OVERFLOW: NoSuchThing("what a solve ended with, be it infinite, is kept"),
     NAN: NoSuchThing("what a solve ended with, be it nan, is kept"),
-    FORTRAN: NOT_SPELT,
 }
 BINARY: dict[str, dict[str, Cell]] = {
     "array": _array(),
@@ -106,7 +96,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         BANNED: Refused(csr(format=np.array(b"dia")), "in the format 'dia'; save it with scipy"),
         ZERO: NoSuchThing("it counts from 0"),
         LOWER: Refused(csr(data=np.array([0.0, 2, 0, -15])), ONE_TRIANGLE),
-        OFF: NO_BLOCKS,
+        **without(OFF, FORTRAN),
         TWICE: Read(
             csr(
                 data=np.array([1.0, 1, 2, -15, -15]),
@@ -127,22 +117,18 @@ BINARY: dict[str, dict[str, Cell]] = {
         NAN: Refused(
             csr(data=np.array([1, 1, np.nan, 1])), "data.npy: holds nan or inf; every entry"
         ),
-        FORTRAN: NOT_SPELT,
     },
     "arrays": {
         TRAILING: Refused(
             npz(a=W)[:-1] + b"more", "the archive is truncated or damaged.*make it ag"
         ),
         BANNED: Refused(b"PK\x05\x06" + npz(a=W)[4:], "is not a .npz file; save one with"),
-        ZERO: NO_INDICES,
-        LOWER: NO_TRIANGLES,
-        OFF: NO_BLOCKS,
+        **without(ZERO, LOWER, OFF, FORTRAN),
         TWICE: NoSuchThing("of two members of one name: test_files.py"),
         COUNT: NoSuchThing("of a member: test_files.py"),
         HUGE: NoSuchThing("of a member: test_files.py"),
         OVERFLOW: Refused(npz(**{**INTENSITIES, "b": WITH_INF}), "b.npy: holds nan or inf; every"),
         NAN: Refused(npz(**{**INTENSITIES, "b": BAD}), "b.npy: holds nan or inf; every entry must"),
-        FORTRAN: NOT_SPELT,
     },
     "sedumi": {
         TRAILING: Refused(
@@ -163,20 +149,19 @@ BINARY: dict[str, dict[str, Cell]] = {
         NAN: Refused(
             mat(c=PROGRAM["c"] * np.nan), "c holds nan or inf; every entry must be finite"
         ),
-        FORTRAN: NOT_SPELT,
+        **without(FORTRAN),
     },
     "shard": {
         TRAILING: Refused(shards.right() + b"more", "has 4 bytes that belong to nothing"),
         BANNED: Refused(b"x" + shards.right(), "it does not begin as one"),
         ZERO: Refused(shards.of(columns=np.int32([-1, 0, 2, 1])), "do not rise"),
         LOWER: Refused(shards.of(weights=np.arange(1.0, _NNZ + 1)), "W is not symmetric"),
-        OFF: NO_BLOCKS,
+        **without(OFF, FORTRAN),
         TWICE: Refused(shards.of(columns=np.zeros(_NNZ, np.int32)), "do not rise within 0 to 2"),
         COUNT: Refused(shards.of(counts=np.zeros(3, np.int32)), "do not add up"),
         HUGE: Refused(shards.claiming(10**12), "longer than the file"),
         OVERFLOW: Refused(shards.of(weights=np.full(_NNZ, np.inf)), "zero or not finite"),
         NAN: Refused(shards.of(weights=np.full(_NNZ, np.nan)), "zero or not finite"),
-        FORTRAN: NOT_SPELT,
     },
     "saved result.json": {
         TRAILING: Refused(
@@ -185,9 +170,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         BANNED: Refused(
             RECORD.replace(b'"condal result"', b'"other"'), "is not the manifest of a condal"
         ),
-        ZERO: NO_INDICES,
-        LOWER: NO_INDICES,
-        OFF: NO_BLOCKS,
+        **without(ZERO, LOWER, OFF),
         TWICE: Refused(
             RECORD.replace(b"{", b'{"why": "", ', 1), "a field is given twice.*; save the"
         ),
@@ -213,10 +196,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         BANNED: Refused(
             b"k," + HISTORY, "wanted the columns k, objective.*; save the result again"
         ),
-        ZERO: NO_INDICES,
-        LOWER: NO_INDICES,
-        OFF: NO_BLOCKS,
-        TWICE: NO_INDICES,
+        **without(ZERO, LOWER, OFF, TWICE),
         COUNT: Refused(_without_a_cell(), "has 12 cells; wanted 13", 2),
         HUGE: Refused(_cell(b"9" * 19), "k is b'9999999999999999999'; wanted a whole number", 2),
         OVERFLOW: Read(_objective(b"1e999"), _objective(b"1e999")),

@@ -43,9 +43,19 @@ class NoSuchThing:
 
 
 Cell = Refused | Read | NoSuchThing
-NO_BLOCKS = NoSuchThing("it has no blocks")
-NO_INDICES = NoSuchThing("it has no indices")
-NO_HEADER = NoSuchThing("no header claims a size")
-NO_BANNER = NoSuchThing("it has no banner")
-NOT_SPELT = NoSuchThing("numbers are not spelt in it")
+IMPOSSIBLE = {
+    BANNED: NoSuchThing("it has no banner"),
+    ZERO: NoSuchThing("it has no indices"),
+    LOWER: NoSuchThing("it has no triangles"),
+    OFF: NoSuchThing("it has no blocks"),
+    TWICE: NoSuchThing("it has no indices"),
+    COUNT: NoSuchThing("no header claims a size"),
+    HUGE: NoSuchThing("no header claims a size"),
+    FORTRAN: NoSuchThing("numbers are not spelt in it"),
+}
 MILLION_MILLION = b"1000000000000"
+
+
+def without(*faults: str) -> dict[str, Cell]:
+    """The cells of a format that cannot have these faults, for the usual reasons."""
+    return {fault: IMPOSSIBLE[fault] for fault in faults}

@@ -51,10 +51,14 @@ LAM0 = {
 }
 
 
-@pytest.mark.parametrize("lam0", [0.0, -1.0, np.nan, np.inf, "1"])
+TOO_LARGE = (1e-300, 1e-51, 1e51, 1e300)  # or too small
+
+
+@pytest.mark.parametrize("lam0", [0.0, -1.0, np.nan, np.inf, "1", *TOO_LARGE])
 @pytest.mark.parametrize("name", LAM0)
-def test_lam0_that_is_not_positive_is_refused(name, lam0):
-    refused(lambda: LAM0[name](lam0), "lam.* must be a positive number.*got")
+def test_lam0_that_is_not_positive_or_may_overflow_is_refused(name, lam0):
+    limits = r", from 1e-50 to 1e\+50" if lam0 in TOO_LARGE else ""
+    refused(lambda: LAM0[name](lam0), f"lam.* must be a positive number{limits}.*; got")
 
 
 @pytest.fixture(scope="module")

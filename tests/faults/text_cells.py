@@ -12,10 +12,6 @@ from cell import (
     LOWER,
     MILLION_MILLION,
     NAN,
-    NO_BANNER,
-    NO_BLOCKS,
-    NO_HEADER,
-    NO_INDICES,
     OFF,
     OVERFLOW,
     TRAILING,
@@ -25,6 +21,7 @@ from cell import (
     NoSuchThing,
     Read,
     Refused,
+    without,
 )
 
 from readers.contents import (
@@ -89,7 +86,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         BANNED: Refused(b"graph\n" + RUDY, "first line must be 'n m'.*got 'graph'.*convert it", 1),
         ZERO: Refused(b"3 2\n0 1 2\n1 2 3\n", "got index 0, wanted 1 to 3; add 1 to all", 2),
         LOWER: Read(b"3 2\n2 1 2\n3 2 -15\n", RUDY),
-        OFF: NO_BLOCKS,
+        **without(OFF),
         TWICE: Read(b"3 3\n1 2 1\n2 1 1\n2 3 -15\n", RUDY),
         COUNT: Refused(
             b"3 3" + RUDY[3:], "says 3 edges, but the file ends after 2; it is trunc", 3
@@ -102,7 +99,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         BANNED: Refused(MARKET[1:], "first line must be '%%MatrixMarket .*got '%MatrixMarket", 1),
         ZERO: Refused(BANNER + b"3 3 1\n1 0 2\n", "got index 0, wanted 1 to 3; add 1", 3),
         LOWER: Read(BANNER + b"3 3 2\n1 2 2\n2 3 -15\n", MARKET),
-        OFF: NO_BLOCKS,
+        **without(OFF),
         TWICE: Read(BANNER + b"3 3 3\n2 1 1\n2 1 1\n3 2 -15\n", MARKET),
         COUNT: Refused(MARKET.replace(b"3 3 2", b"3 3 1"), "1 entries, but '.*' follows them", 4),
         HUGE: Refused(
@@ -115,7 +112,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         BANNED: Refused(b"graph\n" + METIS, "the header must be 'n m'.*got 'graph'", 1),
         ZERO: Refused(b"2 1\n1\n0\n", "vertex 1 is its own neighbour", 2),
         LOWER: NoSuchThing("every edge stands in both triangles"),
-        OFF: NO_BLOCKS,
+        **without(OFF),
         TWICE: Refused(b"2 1\n2 2\n1\n", "neighbour 2 is given twice", 2),
         COUNT: Refused(
             b"3 3" + METIS[3:], "says 3 edges, but the lines hold 2, each twice; cor", 1
@@ -125,13 +122,10 @@ TEXT: dict[str, dict[str, Cell]] = {
     },
     "edge list": {
         TRAILING: Refused(EDGES + b"EOF\n", "got 1 columns, wanted 3 as in the first line", 3),
-        BANNED: NO_BANNER,
+        **without(BANNED, OFF, COUNT, HUGE),
         ZERO: NoSuchThing("its vertices are labels, from 0 on"),
         LOWER: Read(b"2 1 2\n3 2 -15\n", EDGES),
-        OFF: NO_BLOCKS,
         TWICE: Refused(EDGES + b"2 1 3\n", "given on line 1 with weight 2, and here with 3; an", 3),
-        COUNT: NO_HEADER,
-        HUGE: NO_HEADER,
         **_columns(EDGES, b"-15", 2, column=3),
     },
     "sdpa": {
@@ -153,17 +147,16 @@ TEXT: dict[str, dict[str, Cell]] = {
         LOWER: Read(SOLUTION.replace(b"2 1 1 2", b"2 1 2 1"), SOLUTION),
         OFF: Refused(SOLUTION + b"2 2 1 2 1\n", "block 2 has entries beyond its size, 1"),
         TWICE: Read(SOLUTION + b"2 2 1 1 0.125\n", SOLUTION),
-        COUNT: NO_HEADER,
+        **without(COUNT),
         HUGE: Refused(SOLUTION + b"2 1 %b 1 1\n" % MILLION_MILLION, "beyond its size, 2"),
         **_numbers(SOLUTION, b"0.125", 6, said=dict.fromkeys(SPELT, "5 finite numbers; got")),
     },
     "sdplr factors": {
         TRAILING: Refused(FACTORS + b"the end\n", "a factor must be numbers; got"),
         BANNED: Refused(b"SDPLR\n" + FACTORS, "does not begin with 'dual variable'"),
-        ZERO: NO_INDICES,
+        **without(ZERO, TWICE),
         LOWER: NoSuchThing("it holds factors"),
         OFF: NoSuchThing("of a diagonal block it holds the roots of the diagonal"),
-        TWICE: NO_INDICES,
         COUNT: Refused(FACTORS.replace(b"2 2 1\n", b"2 2 2\n"), "holds 2 numbers; wanted 2 x 2"),
         HUGE: Refused(
             FACTORS.replace(b"variable 2\n-", b"variable %b\n-" % MILLION_MILLION),
@@ -176,12 +169,10 @@ TEXT: dict[str, dict[str, Cell]] = {
     "sdpa result": {
         TRAILING: Refused(RESULT + b"the end\n", "yMat must be numbers; got"),
         BANNED: Refused(RESULT.replace(b"xVec", b"zVec"), "has no xVec; wanted the result of"),
-        ZERO: NO_INDICES,
+        **without(ZERO, TWICE, HUGE),
         LOWER: WHOLE_MATRICES,
         OFF: NoSuchThing("of a diagonal block it holds the diagonal"),
-        TWICE: NO_INDICES,
         COUNT: Refused(RESULT.replace(b"0.125", b"1,2"), "yMat holds 6 numbers; wanted 5"),
-        HUGE: NO_HEADER,
         OVERFLOW: Refused(RESULT.replace(b"0.125", b"1e999"), "yMat must be finite numbers"),
         NAN: Refused(RESULT.replace(b"0.125", b"nan"), "yMat must be finite numbers; got"),
         FORTRAN: Refused(RESULT.replace(b"0.125", b"1D3"), "yMat must be numbers; got"),
@@ -189,10 +180,8 @@ TEXT: dict[str, dict[str, Cell]] = {
     "qaplib": {
         TRAILING: Refused(QAPLIB + b"7\n", "8 numbers, but '7' follows them; remove it", 7),
         BANNED: Refused(b"QAP of 2\n" + QAPLIB, "first line must be 'n', got 'QAP of 2'; if", 1),
-        ZERO: NO_INDICES,
+        **without(ZERO, OFF, TWICE),
         LOWER: WHOLE_MATRICES,
-        OFF: NO_BLOCKS,
-        TWICE: NO_INDICES,
         COUNT: Refused(b"3" + QAPLIB[1:], "18 numbers, but the file ends after 8; it is trunc", 6),
         HUGE: Refused(MILLION_MILLION + QAPLIB[1:], "but the file ends after 8; it is trunc", 6),
         **_numbers(QAPLIB, b"15", 6, said=SPELT | DECIMAL),
@@ -201,8 +190,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         TRAILING: Refused(PERMUTATION + b"EOF\n", "3 numbers, but 'EOF' follows them", 3),
         BANNED: Refused(b"best\n" + PERMUTATION, "first line must be 'n cost', got 'best'", 1),
         ZERO: Read(b"3 12\n1 2 0\n", PERMUTATION),
-        LOWER: NO_INDICES,
-        OFF: NO_BLOCKS,
+        **without(LOWER, OFF),
         TWICE: Refused(b"3 12\n2 3 2\n", "must hold each of 1 to 3 once; correct", 2),
         COUNT: Refused(b"4 12\n2 3 1\n", "4 numbers, but the file ends after 3; it is trunc", 2),
         HUGE: Refused(
@@ -215,31 +203,23 @@ TEXT: dict[str, dict[str, Cell]] = {
         BANNED: Refused(b"g2o\n" + G2O, "'g2o' is an unknown tag; wanted VERTEX_SE2", 1),
         ZERO: NoSuchThing("its vertices are numbers, from 0 on"),
         LOWER: NoSuchThing("of an information matrix it holds the upper triangle"),
-        OFF: NO_BLOCKS,
+        **without(OFF, HUGE),
         TWICE: NoSuchThing("a relative pose may be measured twice"),
         COUNT: Refused(G2O.replace(b" 15\n", b"\n"), "takes 11 numbers, i j x y theta.*got 10", 3),
-        HUGE: NO_HEADER,
         **_numbers(G2O, b"15", 3),
     },
     "table": {
         TRAILING: Refused(TABLE + b"the end\n", "got 1 columns, wanted 2 as in the first line", 5),
-        BANNED: NO_BANNER,
-        ZERO: NO_INDICES,
-        LOWER: NO_INDICES,
-        OFF: NO_BLOCKS,
-        TWICE: NO_INDICES,
+        **without(BANNED, ZERO, LOWER, OFF, TWICE, HUGE),
         COUNT: Refused(TABLE + b"7\n", "got 1 columns, wanted 2 as in the first line; corr", 5),
-        HUGE: NO_HEADER,
         **_columns(TABLE, b"16", 4, column=2),
     },
     "ratings": {
         TRAILING: Refused(RATINGS + b"EOF\n", "got 1 columns, wanted 3 as in the first line", 5),
-        BANNED: NO_BANNER,
+        **without(BANNED, OFF, COUNT),
         ZERO: NoSuchThing("its rows and columns are numbers of users and films"),
         LOWER: NoSuchThing("its matrix has no triangles"),
-        OFF: NO_BLOCKS,
         TWICE: MEASURED_TWICE,
-        COUNT: NO_HEADER,
         HUGE: Read(
             RATINGS.replace(b"9,30", b"%b,30" % MILLION_MILLION),
             RATINGS.replace(b"9,30", b"%b,30" % MILLION_MILLION),
@@ -253,7 +233,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         LOWER: Refused(
             RECTANGLE.replace(b"general", b"symmetric"), "write 'general' in the ban", 1
         ),
-        OFF: NO_BLOCKS,
+        **without(OFF),
         TWICE: MEASURED_TWICE,
         COUNT: Refused(
             RECTANGLE.replace(b"2 4 2", b"2 4 1"), "1 entries, but '.*' follows them", 4

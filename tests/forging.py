@@ -11,11 +11,15 @@ import numpy as np
 from condal.io.container.manifest import seal_of
 
 
-def rewrite(folder, change):
-    """Change the record of a result, and make its gap, hashes and seal right again."""
+def rewrite(folder, change, *, fitting=True):
+    """Change the record of a result, and make its seal right again; if `fitting`, also the gap and
+    the hashes."""
     path = Path(folder) / "result.json"
     record = json.loads(path.read_text())
     change(record)
+    if not fitting:
+        seal(path, record)
+        return
     certificate = record["certificate"]
     objective, bound = certificate["objective"], certificate["bound"]
     if isinstance(objective, float) and isinstance(bound, float):

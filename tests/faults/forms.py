@@ -76,6 +76,7 @@ SPARSE = {
     "CSR": lambda a: sp.csr_array(np.asarray(a)),
     "CSC": lambda a: sp.csc_array(np.asarray(a)),
     "BSR": lambda a: sp.bsr_array(np.asarray(a)),
+    "DIA": lambda a: sp.dia_array(np.asarray(a)),
     "LIL": lambda a: sp.lil_array(np.asarray(a)),
     "a matrix of SciPy's": lambda a: sp.csr_matrix(np.asarray(a)),
     "indices of 64 bits": long_indices,

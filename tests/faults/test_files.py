@@ -166,7 +166,7 @@ def test_a_sparse_array_of_many_entries_that_are_the_same(tmp_path):
 
 
 def sharing(array, times):
-    """Return an archive with `count` members that share the bytes of one."""
+    """Return an archive with `times` members that share the bytes of one."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a0.npy", npy(array))
@@ -205,6 +205,10 @@ def test_a_128_byte_npy_that_claims_32_gib(name, tmp_path):
         (claiming((10**20,)), "is not an array as numpy.save writes it"),
         (claiming((10**17,) * 40), "says 40 dimensions; wanted at most 32"),
         (claiming((1,), "<f16", bytes(16)), "holds float128, of more digits than are computed|f16"),
+        (b"\x93NUMPY\x09\x00", "is not an array as numpy.save writes it"),
+        (npy(W).replace(b"}", b"("), "is not an array as numpy.save writes it"),
+        (npy(W).replace(b"'shape'", b"b'shap'"), "is not an array as numpy.save writes it"),
+        (npy(W).replace(b"(3, 3), }", b"(1<<40,)}"), "is not an array as numpy.save writes it"),
         (claiming((2**40,), "<U0"), "holds <U0, not numbers; objects are not read"),
         (claiming((1,), "<f3", bytes(3)), "is not an array as numpy.save writes it"),
         (npy(W).replace(b"'<f8'", b"3.00j"), "is not an array as numpy.save writes it"),
@@ -239,6 +243,9 @@ def zipped(members, kind=zipfile.ZIP_DEFLATED):
     [
         (zipped([("../b.npy", npy(W))]), "holds '../b.npy'; wanted only arrays, as numpy.savez"),
         (zipped([("/b.npy", npy(W))]), "holds '/b.npy'; wanted only arrays"),
+        (zipped([("b.txt", b"1")]), "holds 'b.txt'; wanted only arrays"),
+        (zipped([("b.npy", b"no array")]), "b.npy: is not an array as numpy.save writes it"),
+        (zipped([(f"b{i}.npy", b"") for i in range(65)]), "holds 65 files; wanted a few arrays"),
         (zipped([("b.npy", npy(W))] * 2), "holds two arrays of one name; save each once"),
         (zipped([("b.npy", npy(W)[:-8])]), "b.npy: .* 72 bytes, but 64 follow"),
         (zipped([("b.npy", claiming((10**12,)))]), "b.npy: .* 8000000000000 bytes, but 0 follow"),

@@ -15,6 +15,7 @@ from condal import eigen, storage
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import GramTerm
 from condal.linalg.triangles import LowerTerm
+from condal_lab.experiments.stand_ins import planar_union
 from spaces import random_symmetric
 
 ENGINES = [
@@ -115,6 +116,20 @@ def random_graph(n: int, density: float, seed: int, *, signed: bool = False) -> 
         upper *= rng.choice([-1.0, 1.0], size=(n, n))
     w = upper + upper.T
     return sp.csr_array(np.diag(w.sum(axis=1)) - w)
+
+
+def of_graph(graph: Any) -> Symmetric:
+    """The matrix of a graph as a sparse part."""
+    return Symmetric(graph.shape[0], sparse=(sp.csr_array(graph, dtype=float),))
+
+
+# Sparse matrices with eigenvalues of both signs.
+INDEFINITE: dict[str, Callable[[], Symmetric]] = {
+    "torus": lambda: of_graph(torus(12)),
+    "signed graph": lambda: of_graph(random_graph(300, 0.02, 0, signed=True)),
+    "planar": lambda: of_graph(planar_union(300)),
+    "diagonal": lambda: Symmetric(50, diagonal=np.linspace(-1.0, 1.0, 50)),
+}
 
 
 def exactly(V: Symmetric) -> list[list[Fraction]]:

@@ -11,26 +11,18 @@ import scipy.sparse as sp
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg import partial_cholesky as partial
 from condal.linalg.eigen import Lanczos
-from condal.linalg.factorisations import likely_factorisation
+from condal.linalg.factorisations import SparseFactors, likely_factorisation
 from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
-from condal_lab.experiments.stand_ins import planar_union
-from laws.spectra import random_graph, torus
+from laws.spectra import INDEFINITE, of_graph, random_graph, torus
 from sparse_matrices import random_sparse
 
 ROUNDS = pytest.mark.parametrize("flops", [0.0, 1.0, 20.0, inf])  # all rows in rounds, ... none
 
 
-def of_graph(graph):
-    return Symmetric(graph.shape[0], sparse=(sp.csr_array(graph, dtype=float),))
-
-
 MATRICES = {
-    "torus": lambda: of_graph(torus(12)),
-    "signed graph": lambda: of_graph(random_graph(300, 0.02, 0, signed=True)),
-    "planar": lambda: of_graph(planar_union(300)),
-    "diagonal": lambda: Symmetric(50, diagonal=np.linspace(-1.0, 1.0, 50)),
+    **INDEFINITE,
     "two": lambda: of_graph(np.array([[0.0, 1.0], [1.0, 0.0]])),
     "one": lambda: of_graph(np.array([[-3.0]])),
     "empty rows": lambda: of_graph(sp.csr_array((7, 7))),
@@ -101,10 +93,11 @@ def test_a_failed_pivot_gives_a_direction_below_the_shift(name, above, flops, mo
     assert low[-1] < least + above
 
 
+@pytest.mark.parametrize("factors", [PartialCholesky, SparseFactors])
 @pytest.mark.parametrize("name", MATRICES)
-def test_a_complete_factorisation_gives_no_direction(name):
+def test_a_complete_factorisation_gives_no_direction(name, factors):
     V = MATRICES[name]()
-    assert PartialCholesky.of(V, least_of(V) - 0.1).below() is None
+    assert factors.of(V, least_of(V) - 0.1).below() is None
 
 
 @pytest.mark.parametrize("scale", [2.0**-480, 2.0**480])

@@ -1,16 +1,22 @@
-"""Whether two trees are the same to the last bit, and in the same order in memory."""
+"""Whether two trees are the same to the last bit and in memory; and what is in a folder."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import fields, is_dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.io.container.array_file import without_gaps
+
+
+def names(folder: Path) -> list[str]:
+    """The names of its files, in order."""
+    return sorted(each.name for each in folder.iterdir())
 
 
 def same(a: Any, b: Any) -> bool:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bits import same
-from listing import names
+from bits import names, same
 
 import condal
 from condal.errors import FormatError, ProblemError
@@ -251,11 +250,6 @@ def headed(text: bytes, *, number: int = FORMAT_VERSION, length: int | None = No
         (headed(b""), "Expecting value"),
         (headed(b"{}", length=10**12), "would have 1000000000000 bytes, of a file of 64"),
         (headed(b"{}", length=2**64 - 1), "its header would have"),
-        (headed(b'{"about":{},"about":{}}'), "a field is given twice"),
-        (headed(b'{"about":NaN}'), "NaN is not a number"),
-        (headed(b'{"about":1e999}'), "a number is too large"),
-        (headed(b'{"about":' + b"9" * 5000 + b"}"), "integer string conversion"),
-        (headed(b"[" * 100_000), "recursion depth"),
         (headed(EMPTY) + b"\0", "belong to nothing"),
         (headed(EMPTY.replace(b"checkpoint", b"result")), "its header has other keys"),
     ],

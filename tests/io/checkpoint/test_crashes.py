@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bits import same
-from listing import names
+from bits import names, same
 
 import condal
 from condal.errors import FormatError
@@ -26,6 +25,7 @@ from condal.io.checkpoint.file import read, write
 from condal.io.container.atomic import previous
 from condal.io.container.lock import locked
 from killing import DONE, KILLED, killed_at, needs_fork
+from soak.kills import VICTIMS, trial
 
 CODE = {
     str(Path(condal.__file__).parent / "io" / name)
@@ -273,3 +273,13 @@ def test_files_of_others_are_not_taken_for_what_was_left_behind(tmp_path):
         (tmp_path / name).write_text("")
     with locked(path):
         assert names(tmp_path) == sorted([*kept, "run.lock"])
+
+
+@needs_fork
+@pytest.mark.parametrize("name", VICTIMS)
+@pytest.mark.parametrize("seed", [1])
+def test_a_solve_that_is_killed_goes_on_and_is_never_wrong(name, seed):
+    """SIGKILL at random moments; `make soak` does it some hundred times more."""
+    row = trial(name, seed)
+    assert row.faults == ()
+    assert row.solved == row.tried

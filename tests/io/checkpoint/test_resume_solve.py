@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from bits import same
 
 import condal
 import condal_lab
-from condal import Status, storage
+from condal import Status
 from condal.driver.memory import estimate, in_all
 from condal.errors import FormatError, ProblemError
+from condal.methods.choice import Choice
 from condal.methods.state import State
-from condal.problems import matrix_completion, max_cut, theta
+from condal.problems import max_cut, theta
 from condal.runtime.meter import Stopper
 from known import random_graph
 from method_cases import CASES, new_storage
@@ -84,31 +84,6 @@ def test_so_it_is_with_a_given_storage(name, tmp_path):
 
 
 GRAPH = random_graph(40, 4)
-STORAGES = {
-    "dense": storage.Dense,
-    "factored": lambda: storage.Factored(40),
-    "sketch": lambda: storage.Sketch(40, 5, seed=2),
-    "atoms": storage.Atoms,
-}
-
-
-@pytest.mark.parametrize("kind", STORAGES)
-def test_every_storage_goes_on(kind, tmp_path):
-    problem, make = max_cut(GRAPH).problem, STORAGES[kind]
-    # More than 2n steps, so that Factored compresses in both parts.
-    whole = condal.solve(problem, condal.CGAL(), tol=1e-9, max_iters=200, storage=make())
-    options = {"tol": 1e-9, "storage": make()}
-    assert_same(in_parts(tmp_path / "a", problem, condal.CGAL(), (90, 110), **options), whole)
-
-
-def test_two_sided_sketches_go_on(tmp_path):
-    rng = np.random.default_rng(0)
-    seen = sp.coo_array(np.where(rng.random((12, 9)) < 0.5, rng.standard_normal((12, 9)), 0.0))
-    problem = matrix_completion(seen.row, seen.col, seen.data, shape=(12, 9), radius=3.0).problem
-    x, again = (storage.TwoSidedSketch(12, 9, 2, seed=1) for _ in range(2))
-    whole = condal.solve(problem, condal.CGAL(), tol=1e-9, max_iters=30, storage=x)
-    options = {"tol": 1e-9, "storage": again}
-    assert_same(in_parts(tmp_path / "a", problem, condal.CGAL(), (11, 19), **options), whole)
 
 
 @dataclass(frozen=True)
@@ -132,19 +107,23 @@ class Resting:
                 return
 
 
+def hand_over(monkeypatch, *tried: Choice) -> None:
+    """The default method is these, one after the other."""
+    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
+
+
 @pytest.mark.parametrize("cuts", [(3, 97), (5, 1, 94), (50, 50)])
 def test_one_that_hands_over_from_method_to_method_goes_on(cuts, monkeypatch, tmp_path):
     from condal.io.checkpoint import known
-    from condal.methods import choice as auto
 
     name = known.name_of(Resting)
     monkeypatch.setitem(known.MODULES, name, Resting.__module__)
-    tried = (
-        auto.Choice(Resting(5), "first", 10),
-        auto.Choice(condal.CGAL(), "stalls", 20),
-        auto.Choice(condal.CGAL(eta=condal.methods.rules.LineSearch()), "last"),
+    hand_over(
+        monkeypatch,
+        Choice(Resting(5), "first", 10),
+        Choice(condal.CGAL(), "stalls", 20),
+        Choice(condal.CGAL(eta=condal.methods.rules.LineSearch()), "last"),
     )
-    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     problem = max_cut(GRAPH).problem
     whole = condal.solve(problem, tol=1e-9, max_iters=100)
     assert whole.method == "resting, then cgal, then cgal-ls"
@@ -182,13 +161,11 @@ def test_one_that_is_solved_is_told_again_and_goes_on_to_a_smaller_tol(tmp_path)
 
 def test_a_solved_one_of_several_methods_is_told_again_with_its_own_proof(monkeypatch, tmp_path):
     """Not with what the method before had proved."""
-    from condal.methods import choice as auto
-
-    tried = (
-        auto.Choice(condal.CGAL(), "stalls", 5),
-        auto.Choice(condal.methods.LowRankCGAL(aim=1e-4), "solves"),
+    hand_over(
+        monkeypatch,
+        Choice(condal.CGAL(), "stalls", 5),
+        Choice(condal.methods.LowRankCGAL(aim=1e-4), "solves"),
     )
-    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     model = max_cut(GRAPH)
     solved = condal.solve(model, tol=1e-4, checkpoint=tmp_path / "a")
     assert solved.status is Status.SOLVED
@@ -199,8 +176,6 @@ def test_a_solved_one_of_several_methods_is_told_again_with_its_own_proof(monkey
 
 
 def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypatch, tmp_path):
-    from condal.methods import choice as auto
-
     class AtNewton(Stopper):
         """Asks to stop in the first step of the interior-point method."""
 
@@ -211,11 +186,11 @@ def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypa
                 frame = frame.f_back
             return frame.f_globals["__name__"] == "condal.methods.interior.method"
 
-    tried = (
-        auto.Choice(condal.CGAL(), "stalls", 5),
-        auto.Choice(condal.methods.InteriorPoint(), "solves"),
+    hand_over(
+        monkeypatch,
+        Choice(condal.CGAL(), "stalls", 5),
+        Choice(condal.methods.InteriorPoint(), "solves"),
     )
-    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     model, path = max_cut(GRAPH), tmp_path / "a"
     whole = condal.solve(model, tol=1e-6)
     part = condal.solve(model, tol=1e-6, checkpoint=path, stopper=AtNewton())
@@ -240,13 +215,11 @@ def test_a_claim_without_its_proof_is_not_believed(tmp_path):
 
 
 def test_the_next_method_keeps_x_in_the_memory_that_there_was(monkeypatch, tmp_path):
-    from condal.methods import choice as auto
-
-    tried = (
-        auto.Choice(condal.CGAL(), "stalls", 5),
-        auto.Choice(condal.CGAL(eta=condal.methods.rules.LineSearch()), "last"),
+    hand_over(
+        monkeypatch,
+        Choice(condal.CGAL(), "stalls", 5),
+        Choice(condal.CGAL(eta=condal.methods.rules.LineSearch()), "last"),
     )
-    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     problem = max_cut(GRAPH).problem
     beside = in_all(problem, condal.CGAL()) - sum(estimate(problem, condal.CGAL()).values())
     options = {"tol": 1e-9, "max_memory": beside + 100_000}
@@ -268,20 +241,20 @@ class AtEachStop(Stopper):
         return self.left < 0
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cgal",
-        "corrective",
-        "aupd",
-        "lowrank",
-        "accelerated",
-        "splitting",
-        "primal-dual",
-        "cgs",
-        "ial",
-    ],
-)
+STOPPED = [
+    "cgal",
+    "corrective",
+    "aupd",
+    "lowrank",
+    "accelerated",
+    "splitting",
+    "primal-dual",
+    "cgs",
+    "ial",
+]
+
+
+@pytest.mark.parametrize("name", STOPPED)
 def test_a_stop_at_any_product_leaves_a_checkpoint_that_goes_on(name, tmp_path):
     """Wherever an iteration is given up, x is that of the state before it."""
     case = CASES[name]

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from listing import names
+from bits import names
 
 from condal.errors import FormatError
 from condal.io.checkpoint.file import read, write

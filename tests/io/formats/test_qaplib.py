@@ -43,15 +43,9 @@ def test_reads_known_solutions(put, contents):
         ("x\n0 1\n", 1, "number of facilities must be a whole number .*got 'x'"),
         ("-2\n0 1\n", 1, "number of facilities must be a whole number without sign.*got '-2'"),
         ("\n\n0\n", 3, "0 facilities; wanted at least 1"),
-        ("2\n0 1\n2 0\n\n0 3\n", 5, "n = 2 .* 8 numbers, but the file ends after 6; it is trunc"),
         ("2\n", 1, "8 numbers, but the file ends after 0"),
         ("2\n" + "0\n" * 7, 8, "8 numbers, but the file ends after 7"),
-        ("1000000000000\n0 1\n", 2, "but the file ends after 2; it is truncated or the header"),
-        ("1\n5\n6\n7 8\n", 4, "two 1 x 1 matrices, 2 numbers, but '7' follows them"),
         ("1\n5\nx\n", 3, "wanted a decimal number, got 'x'"),
-        ("1\n5\nnan\n", 3, "wanted a decimal number, got 'nan'"),
-        ("1\n1D3 4\n", 2, "wanted a decimal number, got '1D3'"),
-        ("1\n5\n1e999\n", 3, "the number '1e999' overflows"),
     ],
 )
 def test_refuses_problems(put, contents, line, message):
@@ -73,9 +67,6 @@ def test_commas_alone_are_no_numbers(put, read):
     [
         ("3\n1 2 3\n", 1, "the first line must be 'n cost', got '3'"),
         ("3 x\n1 2 3\n", 1, "wanted a decimal number, got 'x'"),
-        ("3 5\n1 2\n", 2, "a permutation of 1 to 3, 3 numbers, but the file ends after 2"),
-        ("3 5\n1 2 3\n4\n", 3, "but '4' follows them"),
-        ("3 5\n1 2 2\n", 2, "the permutation must hold each of 1 to 3 once"),
         ("3 5\n0 1 3\n", 2, "the permutation must hold each of 0 to 2 once"),
         ("3 5\n1 2.5 3\n", 2, "the permutation must hold each of 1 to 3 once"),
     ],

@@ -1,24 +1,191 @@
-"""SDPA files: what is written, what solvers write, and the faults of both."""
+"""SDPA files: every manner of writing one is read, every fault named by its line."""
 
 from __future__ import annotations
 
+import gzip
+import lzma
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from condal.errors import FormatError, ProblemError
-from condal.io.formats.answers import read_result, read_solution
-from condal.problems.conic.files import SdpaProblem, write_sdpa
+from condal.io.formats.answers import read_solution, write_solution
+from condal.problems.conic.files import SdpaProblem, read_sdpa, write_sdpa
 
 # maximise <F_0, X> with X_11 = 1, X_22 + s = 2: the optimum is at X_12 = sqrt(2).
-TINY = SdpaProblem(
-    b=np.array([1.0, 2.0]),
-    sizes=(2, -1),
-    matrices=np.array([0, 1, 2, 2]),
-    blocks=np.array([0, 0, 0, 1]),
-    rows=np.array([0, 0, 1, 0]),
-    cols=np.array([1, 0, 1, 0]),
-    values=np.array([0.5, 1.0, 1.0, 1.0]),
+PLAIN = "2\n2\n2 -1\n1.0 2.0\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n2 2 1 1 1\n"
+B, SIZES = [1.0, 2.0], (2, -1)
+ENTRIES = [(0, 0, 0, 1, 0.5), (1, 0, 0, 0, 1.0), (2, 0, 1, 1, 1.0), (2, 1, 0, 0, 1.0)]
+PLACES = np.array([entry[:4] for entry in ENTRIES])
+TINY = SdpaProblem(np.array(B), SIZES, *PLACES.T, np.array([entry[4] for entry in ENTRIES]))
+
+
+def entries(problem: SdpaProblem) -> list[tuple[float, ...]]:
+    columns = problem.matrices, problem.blocks, problem.rows, problem.cols, problem.values
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        PLAIN,
+        PLAIN.replace("\n", "\r\n"),
+        PLAIN.rstrip("\n"),
+        "\ufeff" + PLAIN,
+        '"a comment"\n* another, of 3 numbers\n' + PLAIN,
+        "  2 =mDIM\n  2 =nBLOCK\n  (2, -1) = bLOCKsTRUCT\n{1.0, 2.0}\n" + PLAIN[17:],
+        "+2\n2\n{2,-1}\n{+1.0,+2.0}\n" + PLAIN[17:],
+        "2\n2\n2\n-1\n1.0\n{2.0}\n" + PLAIN[17:],
+        "\n2\n\n2\n2 -1\n\n1.0D+00 2.0d0\n0 1 1 2 5.0D-01\n\n1 1 1 1 1.\n2 1 2 2 +1\n2 2 1 1 1q0",
+        "2\n2\n2 -1\n1 2\n0 1 2 1 .5\n1 1 1 1 1e0\n2 1 2 2 1\n2 2 1 1 1 \n",
+        "2\n2\n2 -1\n1 2\n{0, 1, 2, 1, .5}\n1 1 (1 1) 1e0\n2 1 2 2 1\n02 2 1 1 1\n\n \n",
+    ],
 )
+def test_every_manner_of_writing_it_is_read(put, contents):
+    found = read_sdpa(put(contents, "tiny.dat-s"))
+    np.testing.assert_array_equal(found.b, B)
+    assert found.sizes == SIZES
+    assert entries(found) == ENTRIES
+    assert found.name == "tiny"
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_packed_files_are_read(put, suffix, pack):
+    found = read_sdpa(put(pack(PLAIN.encode()), f"tiny.dat-s{suffix}"))
+    assert entries(found) == ENTRIES
+
+
+def test_a_file_without_entries_is_one_of_zeros(put):
+    found = read_sdpa(put("1\n1\n3\n0\n"))
+    assert found.values.size == 0
+    assert found.program.A.shape == (1, 9)
+
+
+@pytest.mark.parametrize(
+    ("contents", "line", "text"),
+    [
+        (
+            '2\n"late"\n2\n2 -1\n1 2\n',
+            2,
+            "number of blocks.*got '\"late\"'.*before the first number",
+        ),
+        ("0\n1\n2\n", 1, "a positive whole number, got '0'"),
+        ("-2\n1\n2\n", 1, "a positive whole number, got '-2'"),
+        ("2.0\n1\n2\n", 1, "a positive whole number"),
+        ("1\n1000000000000\n2\n", 2, "says 1000000000000 blocks, but the file has only"),
+        ("1 2\n1\n2\n0\n", 1, "after the number of matrices there is one more number, '2'"),
+        ("1\n1\n1000000000000\n0\n", 3, "1000000000000 rows in all, more than the 1000000 "),
+        ("1\n2\n2 x\n0\n", 3, "wanted 2 sizes of blocks, whole numbers, got 'x' after 1"),
+        ("1\n2\n2 1.5\n0\n", 3, "whole numbers, got '1.5'"),
+        ("1\n2\n2 0\n0\n", 3, "a block has size 0"),
+        ("1\n1\n2 2\n0\n", 3, "after 1 sizes of blocks there is one more number, '2'"),
+        ("2\n1\n2\n1 2 3\n", 4, "after 2 numbers of b there is one more number, '3'"),
+        ("2\n1\n2\n1 nan\n", 4, "of the 2 numbers of b, number 2: it must be finite, got 'nan'"),
+        ("2\n1\n2\n1 1e999\n", 4, "'1e999' overflows"),
+        ("2\n1\n2\n1 1_0\n", 4, "wanted a decimal number, got '1_0'"),
+        ("2\n1\n2\n1\n", 4, "ends before the numbers of b: 2 are wanted, 1 are there"),
+        ("2\n1\n", 2, "ends before the sizes of blocks"),
+        (PLAIN + "2 2 1\n", 9, "wanted 'matrix block i j value', 5 columns, got 3: '2 2 1'"),
+        (PLAIN + "2 2 1 1 1 1\n", 9, "5 columns, got 6"),
+        (PLAIN + "3 1 1 1 1\n", 9, "got matrix 3, but the header says 2 of them"),
+        (PLAIN + "-1 1 1 1 1\n", 9, "the matrix of an entry must be a whole number, got '-1'"),
+        (PLAIN + "1 3 1 1 1\n", 9, "got block 3, wanted 1 to 2"),
+        (PLAIN + "1 0 1 1 1\n", 9, "got block 0"),
+        (PLAIN + "1 1 1 3 1\n", 9, "got column 3 of block 1, wanted 1 to 2"),
+        (PLAIN + "1 1 1.0 2 1\n", 9, "the row of an entry must be a whole number, got '1.0'"),
+        (PLAIN + "1 1 1 2 1D999\n", 9, "'1D999' overflows"),
+        (PLAIN + "1 1 1 2 x\n", 9, "wanted a decimal number, got 'x'"),
+        (PLAIN + "0 1 1 2 0.5\n", 9, r"entry \(1, 2\) of block 1 of matrix 0 was given in line 5"),
+    ],
+)
+def test_faults_name_their_line(put, contents, line, text):
+    with pytest.raises(FormatError, match=text) as caught:
+        read_sdpa(put(contents))
+    assert f"line {line}" in str(caught.value)
+
+
+def test_the_first_of_several_faults_is_named(put):
+    with pytest.raises(FormatError, match="line 6"):
+        read_sdpa(put("2\n1\n2\n1 2\n1 1 1 1 1\n9 1 1 1 1\n1 1 1 1 1\n1 1 1 9 1\n"))
+
+
+def test_an_empty_file_is_refused(put):
+    with pytest.raises(FormatError, match="wanted a problem in the SDPA format"):
+        read_sdpa(put("\n"))
+
+
+@st.composite
+def problems(draw):
+    sizes = tuple(draw(st.lists(st.integers(-3, 4).filter(bool), min_size=1, max_size=3)))
+    numbers = st.floats(allow_nan=False, allow_infinity=False)
+    b = draw(st.lists(numbers, min_size=1, max_size=4))
+    places = [
+        (k, block, i, j)
+        for k in range(len(b) + 1)
+        for block, n in enumerate(sizes)
+        for i in range(abs(n))
+        for j in range(i, abs(n) if n > 0 else i + 1)
+    ]
+    chosen = draw(st.lists(st.sampled_from(places), max_size=12, unique=True))
+    values = draw(st.lists(numbers, min_size=len(chosen), max_size=len(chosen)))
+    columns = np.array(chosen, dtype=np.int64).reshape(-1, 4).T
+    return SdpaProblem(np.array(b), sizes, *columns, np.array(values))
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(), suffix=st.sampled_from(["", ".gz", ".xz"]))
+def test_what_is_written_is_read_back_exactly(tmp_path_factory, problem, suffix):
+    path = tmp_path_factory.mktemp("sdpa") / f"p.dat-s{suffix}"
+    write_sdpa(path, problem)
+    found = read_sdpa(path)
+    np.testing.assert_array_equal(found.b, problem.b)
+    assert found.sizes == problem.sizes
+    assert entries(found) == entries(problem)
+
+
+def test_a_program_has_both_triangles_and_the_blocks_of_the_file(put):
+    program = read_sdpa(put(PLAIN)).program
+    assert program.maximise
+    assert [(block.kind, block.n) for block in program.blocks] == [("psd", 2), ("orthant", 1)]
+    np.testing.assert_array_equal(program.c.toarray(), [[0, 0.5, 0.5, 0, 0]])
+    np.testing.assert_array_equal(program.A.toarray(), [[1, 0, 0, 0, 0], [0, 0, 0, 1, 1]])
+    np.testing.assert_array_equal(program.b, B)
+
+
+def test_a_solution_that_is_written_is_read_back(tmp_path):
+    path = tmp_path / "solution.txt"
+    X = (np.array([[1.0, -0.25], [-0.25, 2.0]]), np.array([0.125, 0.0]))
+    write_solution(path, np.array([0.5, -1.0]), X, X)
+    assert path.read_text() == (
+        "0.5 -1.0\n1 1 1 1 1.0\n1 1 1 2 -0.25\n1 1 2 2 2.0\n1 2 1 1 0.125\n"
+        "2 1 1 1 1.0\n2 1 1 2 -0.25\n2 1 2 2 2.0\n2 2 1 1 0.125\n"
+    )
+    found = read_solution(path, (2, -2))
+    np.testing.assert_array_equal(found.z, [0.5, -1.0])
+    for ours, theirs in zip(X, found.X, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("name", "m", "sizes"),
+    [
+        ("sdplib/maxG60.dat-s.xz", 7000, (7000,)),
+        ("sdplib/thetaG11.dat-s.xz", 2401, (801,)),
+        ("sdplib/arch0.dat-s.xz", 174, (161, -174)),
+        ("sdplib/gpp100.dat-s.xz", 101, (100,)),
+        ("sdplib/qap5.dat-s.xz", 136, (26,)),
+        ("sparse_sdp/shmup1.dat-s.gz", 16, (41, 40, -32)),
+    ],
+)
+def test_public_files_are_read(data, name, m, sizes):
+    found = read_sdpa(data(name))
+    assert found.b.size == m
+    assert found.sizes == sizes
+
+
+# What is written.
 
 
 def test_a_problem_is_written_as_the_format_says(tmp_path):
@@ -65,64 +232,3 @@ def test_a_problem_that_is_none_is_refused(change, text):
     whole = {name: getattr(TINY, name) for name in TINY.__dataclass_fields__}
     with pytest.raises(ProblemError, match=text):
         SdpaProblem(**{**whole, **change})
-
-
-def test_a_solution_of_csdp_is_read(put):
-    path = put("5.0e-01 -1\n1 1 1 1 9.0\n2 1 1 1 1.0\n2 1 1 2 -0.25\n2 1 2 2 2\n2 2 1 1 0.125\n")
-    found = read_solution(path, (2, -1))
-    np.testing.assert_array_equal(found.z, [0.5, -1.0])
-    np.testing.assert_array_equal(found.X[0], [[1.0, -0.25], [-0.25, 2.0]])
-    np.testing.assert_array_equal(found.X[1], [0.125])
-
-
-def test_a_solution_without_entries_is_zero(put):
-    found = read_solution(put("1.0 2.0\n"), (2,))
-    np.testing.assert_array_equal(found.X[0], np.zeros((2, 2)))
-
-
-def test_a_result_of_sdpa_is_read(put):
-    path = put(
-        "phase.value = pdOPT\nxVec = \n{+5.0e-01,-1.0e+00}\nxMat = \nNOPRINT\nyMat = \n{\n"
-        "{ {+1.0e+00,-2.5e-01 },\n  {-2.5e-01,+2.0e+00 }   }\n{+1.25e-01}\n}\n"
-        "    main loop time = 0.000958\n"
-    )
-    found = read_result(path, (2, -1))
-    np.testing.assert_array_equal(found.z, [0.5, -1.0])
-    np.testing.assert_array_equal(found.X[0], [[1.0, -0.25], [-0.25, 2.0]])
-    np.testing.assert_array_equal(found.X[1], [0.125])
-
-
-@pytest.mark.parametrize(
-    ("contents", "text"),
-    [
-        ("a b\n", "the dual, on the first line, must be numbers"),
-        ("nan\n", "must be finite numbers; got 'nan'"),
-        ("nan 1e\n", "the dual, on the first line, must be numbers; got '1e'"),
-        (
-            "1.0\n2 1 1 1\n",
-            "line 2: wanted 'matrix block i j value', 5 finite numbers; got '2 1 1 1'",
-        ),
-        ("1.0\n2 1 3 3 1.0\n", "block 1 has entries beyond its size, 2"),
-        ("1.0\n2 1 x 1 1.0\n", "line 2: wanted 'matrix block i j value', 5 finite numbers; got"),
-        ("1.0\n\n2 1 1 1 nan\n", "line 3: wanted 'matrix block i j value', 5 finite"),
-        ("1.0\n#5\n", "line 2: wanted 'matrix block i j value'"),
-        ("1.0\n2 1 1.5 1 1\n", "line 2: the matrix, block, row and column of an entry must be"),
-        ("1.0\n2 1 1 2 1\n2 1 2 1 3\n", "block 1 has an entry twice, with two values"),
-    ],
-)
-def test_a_broken_solution_is_refused(put, contents, text):
-    with pytest.raises(FormatError, match=text):
-        read_solution(put(contents), (2,))
-
-
-@pytest.mark.parametrize(
-    ("contents", "text"),
-    [
-        ("nothing here\n", "has no xVec"),
-        ("xVec = {1}\nxMat = \nyMat = {1, 2}\n", "yMat holds 2 numbers; wanted 4"),
-        ("xVec = {1}\nxMat = \nyMat = {NOPRINT}\n", "yMat must be numbers"),
-    ],
-)
-def test_a_broken_result_is_refused(put, contents, text):
-    with pytest.raises(FormatError, match=text):
-        read_result(put(contents), (2,))

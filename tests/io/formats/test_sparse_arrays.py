@@ -41,29 +41,22 @@ def test_a_square_array_of_numpy_is_a_graph(tmp_path):
             {"format": None},
             "holds data, indices, indptr, shape, which is not a sparse matrix; save",
         ),
-        ({"format": np.array(b"dia")}, "in the format 'dia'; save it with scipy.sparse.save_npz"),
         ({"format": np.array(7.0)}, "format.npy: holds float64, not text"),
         ({"format": np.array([b"csr", b"csr"])}, "in the format ''"),
         ({"shape": np.array([3, 4])}, r"the shape is \(3, 4\); a graph needs a square"),
         ({"shape": np.array([3.0, 3.0])}, "a graph needs a square"),
         ({"shape": np.array([0, 0])}, "the shape says 0 vertices"),
-        ({"shape": np.array([10**12] * 2)}, "the shape says 1000000000000 vertices"),
         ({"shape": np.array([10**6] * 2)}, "indptr must have 1000001 numbers that rise"),
         ({"indptr": np.array([0, 3, 1, 4])}, "indptr must have 4 numbers that rise from 0 to 4"),
         (
             {"indptr": np.array([0, 2**31 - 1, -(2**31), 4], dtype=np.int32)},  # by differences
             "indptr must have 4 numbers that rise from 0 to 4",
         ),
-        ({"indptr": np.array([0, 1, 3, 9])}, "indptr must have 4 numbers that rise"),
         ({"indptr": None}, "indptr must be present"),
         ({"indices": np.array([1, 0, 2, 7])}, r"an index is not in 0\.\.2"),
         ({"indices": np.array([1, 0, -2, 1])}, r"an index is not in 0\.\.2"),
         ({"indices": np.array([1.0, 0.0, 2.0, 1.0])}, "indices must be present, a vector of whole"),
-        ({"data": np.ones(3)}, "indices has 4 entries and data 3; the file is damaged"),
-        ({"data": np.array([1.0, np.nan, 1, 1])}, "data.npy: holds nan or inf"),
         ({"data": np.ones(4) * 1j}, "data is complex; a graph has real weights"),
-        ({"data": np.array([{}] * 4)}, "objects are not read"),
-        ({"data": np.array([1.0, 2, 3, 3])}, r"entry \(1, 2\) is 1 but .* store A \+ A.T"),
     ],
 )
 def test_refuses(tmp_path, changes, message):
@@ -88,7 +81,6 @@ def test_a_coordinate_file_that_claims_many_vertices_is_refused(tmp_path):
         (np.zeros((0, 0)), "a graph needs a square"),
         (np.zeros(4), "a graph needs a square"),
         (np.eye(2) * 1j, "the array is complex"),
-        (np.array([[0, 1], [2, 0]]), "a symmetric matrix"),
     ],
 )
 def test_refuses_an_array(tmp_path, array, message):

@@ -52,10 +52,7 @@ def test_a_packed_table(tmp_path):
     [
         ("", "is empty; wanted rows of numbers"),
         ("x,y\n", "has names of columns, but no row of numbers after them"),
-        ("1,2\n3\n", "line 2: got 1 columns, wanted 2 as in the first line"),
         ("x,y\n1,2\n\n3,4,5\n", "line 4: got 3 columns, wanted 2"),
-        ("1,2\n3,nan\n", "line 2: wanted finite decimal numbers, but column 2 is 'nan'"),
-        ("1,2\n3,1e999\n", "line 2: wanted finite decimal numbers, but column 2 is '1e999'"),
         ("1,2\n3,\n", "line 2: wanted finite decimal numbers, but column 2 is missing"),
         ("1,2\n3,x\n", "line 2: wanted finite decimal numbers, but column 2 is 'x'"),
         ("1,x\n3,4\n", "line 1: wanted finite decimal numbers, but column 2 is 'x'"),
@@ -118,8 +115,6 @@ def test_an_archive_of_arrays_is_no_points(tmp_path):
         (np.zeros(3), r"holds an array of shape \(3,\); wanted two dimensions, one row per point"),
         (np.zeros((0, 2)), r"shape \(0, 2\)"),
         (np.array([[1j]]), "holds complex numbers; points are real"),
-        (np.array([[np.nan]]), "holds nan or inf"),
-        (np.array([["a"]]), "not numbers; objects are not read"),
     ],
 )
 def test_arrays_that_are_no_points(tmp_path, array, text):
@@ -179,7 +174,6 @@ BANNER = "%%MatrixMarket matrix coordinate real"
         (f"{BANNER} general\n2 4 0\n", ("1", "2", "3"), "columns can only be chosen for tables"),
         ("1,2,3\n", ("1", "3", "9"), "there is no unique column '9'; there are 1 to 3"),
         ("a,b,c\n1,2,3\n", ("a", "b", "d"), "no unique column 'd'; there are a, b, c, or 1 to 3"),
-        (f"{BANNER} symmetric\n2 2 1\n1 1 1\n", None, "write 'general' in the banner"),
         (
             f"{BANNER} general\n2 4 1\n3 1 1\n",
             None,

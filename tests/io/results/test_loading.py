@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import io
 import json
-import os
-import pickle
-import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import condal
 from condal.errors import FormatError
-from condal.io.container.manifest import seal_of
 from condal.io.results import load, save
+from forging import rewrite
+from readers.contents import npy, npz
 
 FILES = ["history.csv", "picture.npz", "result.json", "x.npz", "y.npy"]
 
@@ -37,19 +29,6 @@ def folder(result, tmp_path):
 def refused(folder, text):
     with pytest.raises(FormatError, match=text):
         load(folder)
-
-
-def rewrite(folder, change, *, hashes=True):
-    """Change the record, and make its hashes right again."""
-    path = folder / "result.json"
-    record = json.loads(path.read_text())
-    change(record)
-    if hashes:
-        for name, claim in record["files"].items():
-            data = (folder / name).read_bytes() if (folder / name).is_file() else b""
-            claim.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
-    record["seal"] = seal_of(record)
-    path.write_text(json.dumps(record))
 
 
 def test_the_folder_is_whole(folder):
@@ -87,27 +66,6 @@ def test_a_record_that_was_changed(folder, old, new):
     refused(folder, "result.json: was changed after it was saved")
     path.write_text(json.dumps(json.loads(text)))  # other blanks, and nothing else
     load(folder)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_not_there(folder, name):
-    (folder / name).unlink()
-    refused(folder, f"{name}: cannot be read: No such file or directory")
-
-
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
-def test_a_file_that_is_none(folder, name, kind):
-    path, aside = folder / name, folder.parent / name
-    path.rename(aside)
-    if kind == "link":
-        path.symlink_to(aside)
-    elif kind == "pipe":
-        os.mkfifo(path)
-    else:
-        path.mkdir()
-    what = "a link" if kind == "link" else "not a regular file"
-    refused(folder, f"{name}: is {what}; a saved result has the file itself there")
 
 
 def test_what_is_no_folder(folder, tmp_path):
@@ -178,7 +136,7 @@ def put(value, *path):
     ],
 )
 def test_records_that_no_save_wrote(folder, change, text):
-    rewrite(folder, change, hashes="files" not in text and "does not name" not in text)
+    rewrite(folder, change, fitting=False)
     refused(folder, text)
 
 
@@ -188,7 +146,6 @@ def test_records_that_no_save_wrote(folder, change, text):
         ("", "is not JSON that condal wrote"),
         ("[]", "wanted an object"),
         ('{"a": 1, "a": 2}', "a field is given twice"),
-        ('{"a": NaN}', "NaN is not a number"),
         ('{"a": 1e999}', "is not JSON that condal wrote"),
         ("[" * 100_000, "is not JSON that condal wrote"),
         ('{"a":' * 40 + "1" + "}" * 40, "nested too deeply"),
@@ -209,69 +166,15 @@ def test_a_record_that_is_too_large(folder):
     refused(folder, "is larger than 67108864 bytes, the most that is read")
 
 
-class Payload:
-    """Unpickled, it leaves a file."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (Path.touch, (Path(self.path),))
-
-
-def npy(array, *, allow_pickle=False):
-    stream = io.BytesIO()
-    np.save(stream, array, allow_pickle=allow_pickle)
-    return stream.getvalue()
-
-
-def zipped(**members):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(f"{name}.npy", data)
-    return stream.getvalue()
-
-
-def huge(shape):
-    """A header that claims a large array, and no data."""
-    stream = io.BytesIO()
-    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(stream, header)
-    return stream.getvalue()
-
-
-def test_nothing_is_unpickled(folder, tmp_path):
-    trap = tmp_path / "sprung"
-    objects = npy(np.array([Payload(trap)], dtype=object), allow_pickle=True)
-    for name, data in (
-        ("y.npy", objects),
-        ("y.npy", pickle.dumps(Payload(trap))),
-        ("x.npz", zipped(U=objects, weights=objects)),
-        ("picture.npz", zipped(a=objects)),
-    ):
-        before = (folder / name).read_bytes()
-        (folder / name).write_bytes(data)
-        rewrite(folder, lambda record: None)
-        refused(folder, name)
-        (folder / name).write_bytes(before)
-    assert not trap.exists()
-
-
 @pytest.mark.parametrize(
     ("name", "data", "text"),
     [
-        ("y.npy", huge((2**32,)), "the header says shape .* but 0 follow"),
-        ("y.npy", npy(np.ones((2, 2))), r"holds shape \(2, 2\) of float64; wanted a vector"),
         ("y.npy", npy(np.arange(3)), "of int64; wanted a vector of float64"),
         ("y.npy", npy(np.ones(3) * 1j), "wanted a vector of float64"),
-        ("x.npz", zipped(U=huge((2**16, 2**16)), weights=npy(np.ones(4))), "but 0 follow"),
-        ("x.npz", zipped(**{"../U": npy(np.ones(1))}), "wanted only arrays"),
-        ("x.npz", b"PK\x03\x04", "the archive is truncated or damaged"),
+        ("x.npz", npz(**{"../U": np.ones(1)}), "wanted only arrays"),
         ("x.npz", b"", "is not a .npz file"),
-        ("picture.npz", zipped(a=npy(np.array([b"x"]))), "picture.npz: a.npy: holds"),
+        ("picture.npz", npz(a=np.array([b"x"])), "picture.npz: a.npy: holds"),
         ("history.csv", b"", "wanted the columns k, objective"),
-        ("history.csv", b"k,objective\n", "wanted the columns k, objective"),
     ],
 )
 def test_files_of_no_use_whose_hashes_are_right(folder, name, data, text):
@@ -301,23 +204,7 @@ def test_a_history_of_no_use(folder, cell, place, text):
 
 
 def test_factors_that_do_not_fit(folder):
-    (folder / "x.npz").write_bytes(zipped(U=npy(np.ones((4, 2))), weights=npy(np.ones(3))))
+    (folder / "x.npz").write_bytes(npz(U=np.ones((4, 2)), weights=np.ones(3)))
     shapes = {"U": "float64[4, 2]", "weights": "float64[3]"}
     rewrite(folder, put({"kind": "low rank", "arrays": shapes}, "x"))
     refused(folder, "the arrays U and weights do not fit: wanted a real weight for each column")
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-@given(data=st.data())
-def test_whatever_is_changed_is_refused_or_read(folder, data):
-    """A byte of the record, sealed again if it can be: never another error."""
-    path = folder / "result.json"
-    whole = path.read_bytes()
-    place = data.draw(st.integers(0, len(whole) - 1))
-    byte = data.draw(st.integers(0, 255))
-    path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
-    with contextlib.suppress(ValueError):  # no JSON, or no text
-        rewrite(folder, lambda record: None, hashes=False)
-    with contextlib.suppress(FormatError):
-        load(folder)
-    path.write_bytes(whole)

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from condal.errors import FormatError
-from condal.io.container.manifest import Kind, claim_folder, read_json, require_seal, write_sealed
+from condal.io.container.manifest import Kind, read_json, require_seal
 from condal_lab.experiments.curve import Curve
 from condal_lab.experiments.reference import Reference
 from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask
+from condal_lab.folders import claim_folder, write_sealed
 
 MANIFEST = "condal-experiments.json"
 RESULT_FIELDS = (

@@ -21,7 +21,6 @@ from condal.io.container.atomic import sync_folder
 from condal.io.container.lock import locked
 from condal.io.container.manifest import (
     Kind,
-    claim_folder,
     read_json,
     require_seal,
     require_version,
@@ -32,6 +31,7 @@ from condal.io.results.writing import save
 from condal.io.safe_files import PathLike, opened
 from condal.io.strict_json import decoded, encoded, json_object
 from condal.result import Result
+from condal_lab.folders import claim_folder
 from condal_lab.sweeps.table import COUNTS, FAILED, NUMBERS, Entry, Table
 from condal_lab.sweeps.tasks import Task
 

@@ -91,7 +91,9 @@ def test_a_foreign_folder_is_refused(tmp_path):
 def test_a_folder_of_another_version_is_refused(tmp_path):
     ExperimentFolder(tmp_path)
     manifest = tmp_path / "condal-experiments.json"
-    manifest.write_text(json.dumps({"format": 1, "condal": "0.0.1"}))
+    manifest.write_text(
+        json.dumps({"format": "condal experiments", "version": 1, "condal": "0.0.1"})
+    )
     result = condal("clustering", "--quick", "--out", tmp_path)
     assert result.exit_code == 2
     assert "was written by condal 0.0.1" in result.output

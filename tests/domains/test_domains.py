@@ -256,14 +256,6 @@ def test_closed_forms_are_bounds_without_rounding(v, radius):
         assert dot(v, domain.lmo(v)) == pytest.approx(float(exact), rel=1e-15)
 
 
-@pytest.mark.parametrize("X", [Simplex(3, 2.0), L1Ball(3, 2.0)])
-@pytest.mark.parametrize("v", [np.zeros(3), np.ones(3), -np.ones(3), np.array([1.0, -1.0, -1.0])])
-def test_ties_between_vertices(X, v):
-    s = X.lmo(v)
-    assert np.count_nonzero(s) == 1
-    assert np.abs(s).sum() == 2.0
-
-
 # Matrices.
 
 
@@ -282,14 +274,6 @@ def test_the_trace_is_used_only_where_it_pays(smallest, n, at_most, engine):
     assert dot(V, s) == pytest.approx(smallest * used, abs=1e-12 * n)
     proof = case.X.bound(V, slack=1e-6, failure=1e-6, seed=0)
     assert case.minimum(V) - 2e-6 <= proof.value <= case.minimum(V)
-
-
-@pytest.mark.parametrize("n", [1, 2, 4, 60])
-def test_ties_between_eigenvectors(n):
-    for c in (0.0, 1.0, -1.0):
-        s = Spectrahedron(n, 2.0).lmo(Symmetric(n, diagonal=np.full(n, c)))
-        assert s.trace == pytest.approx(2.0, rel=1e-14)
-        assert s.rank == 1
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -433,33 +417,11 @@ projections = pytest.mark.parametrize("at_most", [False, True])
 
 
 @projections
-@pytest.mark.parametrize("n", [1, 2, 7, 90])
-def test_no_member_is_nearer_than_the_projection(n, at_most):
-    """<v - p, x - p> <= 0 for all x of X: the law of projections, for v of many sizes."""
-    X, rng = Spectrahedron(n, 3.0, at_most), np.random.default_rng(n)
-    for scale in (0.0, 1e-9, 0.1, 1.0, 1e3, 1e12):
-        v = scale * random_symmetric(n, rng)
-        p = X.project(v)
-        full = dense(p)
-        assert X.distance(p) <= 1e-14 * (3 + scale)
-        for guess in (None, p, LowRank(np.eye(n)[:, :1], np.array([3.0]))):
-            again = dense(X.project(v, guess))
-            np.testing.assert_allclose(again, full, atol=1e-13 * (3 + n * scale))
-        # against the worst member for v - p, which an oracle finds
-        s = X.lmo(Symmetric(n, dense=full - v))
-        worst = float(np.vdot(v - full, dense(s) - full))
-        assert worst <= 1e-12 * (1 + n * scale) * (1 + float(np.linalg.norm(v)))
-
-
-@projections
-def test_members_are_their_own_projections(at_most):
-    X, rng = Spectrahedron(80, 2.0, at_most), np.random.default_rng(0)
-    for rank in (1, 3, 40, 80):
-        x = random_lowrank(80, rank, rng)
-        member = dense(LowRank(x.U, x.weights * (2.0 / x.trace)))
-        np.testing.assert_allclose(dense(X.project(member)), member, atol=1e-14)
-    if at_most:
-        assert X.project(np.zeros((80, 80))).rank == 0
+def test_a_guess_of_a_projection_changes_nothing_but_the_work(at_most):
+    X, v = Spectrahedron(90, 3.0, at_most), random_symmetric(90, np.random.default_rng(90))
+    exact = dense(X.project(v))
+    for guess in (X.project(v), LowRank(np.eye(90)[:, :1], np.array([3.0]))):
+        np.testing.assert_allclose(dense(X.project(v, guess)), exact, atol=1e-11)
 
 
 @projections
@@ -485,7 +447,7 @@ PROJECTED = [case for case in DOMAINS if projects(case.X)]
 def test_the_angle_at_a_projection_is_obtuse(case):
     """<v - p, x - p> <= 0 for the worst x of X, whatever X is made of; members stay."""
     rng = np.random.default_rng(11)
-    for scale in (0.0, 0.3, 30.0):
+    for scale in (0.0, 1e-6, 0.3, 30.0, 1e6, 1e12):
         v = combination(
             scale * case.X.max_norm, case.space.points(rng)[0], 0.0, case.members(rng)[0]
         )

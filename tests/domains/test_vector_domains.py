@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
-from scipy.sparse.csgraph import shortest_path
 
 from condal.domains import (
     Birkhoff,
@@ -32,7 +31,6 @@ from condal.domains import (
 from condal.domains.polytopes import falling
 from condal.errors import ProblemError
 from condal.linalg.gradients import dot
-from condal.linalg.symmetric import Symmetric
 from condal.storage import Dense, Factored, require_fit
 from laws.domains import DOMAINS, grid_edges
 from spaces import Vectors
@@ -145,37 +143,6 @@ def test_bounds_hold_whatever_the_scale():
 # Projections.
 
 
-def directions(case, rng):
-    for scale in (0.0, 1e-6, 0.3, 1.0, 20.0, 1e6, 1e12):
-        yield scale * case.X.max_norm * case.space.gradient(rng)
-    yield from case.members(rng)
-
-
-@projected
-def test_no_member_is_nearer_than_the_projection(case):
-    """<v - p, x - p> <= 0 for all x of X."""
-    rng = np.random.default_rng(1)
-    for v in directions(case, rng):
-        p = case.X.project(v)
-        unit = case.X.max_norm + float(np.linalg.norm(v))
-        assert case.X.distance(p) <= 1e-13 * case.X.max_norm + 1e-15 * unit
-        worst = case.X.lmo(p - v)  # the member that is the farthest along v - p
-        assert (v - p) @ (worst - p) <= 1e-13 * unit * (unit + case.X.max_norm)
-        for x in case.members(rng):
-            assert np.linalg.norm(v - p) <= np.linalg.norm(v - x) + 1e-15 * unit
-
-
-@projected
-def test_members_are_their_own_projections(case):
-    rng = np.random.default_rng(2)
-    for x in case.members(rng):
-        np.testing.assert_allclose(case.X.project(x), x, atol=1e-14 * case.X.max_norm)
-    for v in directions(case, rng):
-        p = case.X.project(v)
-        np.testing.assert_allclose(case.X.project(p), p, atol=1e-13 * case.X.max_norm)
-        assert not np.shares_memory(p, v)
-
-
 @pytest.mark.parametrize("side", [12, 40])
 @pytest.mark.parametrize("scale", [1e-3, 0.3, 5.0, 1e4])
 def test_doubly_stochastic_matrices_are_projected_onto_whatever_the_scale(side, scale):
@@ -184,15 +151,6 @@ def test_doubly_stochastic_matrices_are_projected_onto_whatever_the_scale(side, 
         p = X.project(v)
         assert X.distance(p) <= 1e-13
         assert (v - p) @ (X.lmo(p - v) - p) <= 1e-11 * side * (1 + scale)
-
-
-@projected
-def test_projections_bring_nothing_apart(case):
-    rng = np.random.default_rng(3)
-    found = [(v, case.X.project(v)) for v in directions(case, rng)]
-    for (v, p), (w, q) in combinations(found, 2):
-        unit = case.X.max_norm + float(np.linalg.norm(v) + np.linalg.norm(w))
-        assert np.linalg.norm(p - q) <= np.linalg.norm(v - w) + 1e-14 * unit
 
 
 @projected
@@ -265,15 +223,6 @@ def test_larger_oracles_and_bounds_agree_with_a_linear_program(X):
         assert best - 1e-8 <= proved(X, v) <= best + 1e-9
 
 
-def test_shortest_paths_are_those_of_scipy():
-    tails, heads = map(np.array, zip(*grid_edges(30, 30), strict=True))
-    X = FlowPolytope(tails, heads, source=0, sink=899)
-    v = np.random.default_rng(5).random(X.n) + 0.1
-    graph = sp.csr_array((v, (tails, heads)), shape=(900, 900))
-    assert dot(v, X.lmo(v)) == pytest.approx(shortest_path(graph, indices=0)[899], rel=1e-12)
-    assert X.max_norm == pytest.approx(np.sqrt(58))
-
-
 def test_a_polytope_of_many_rows_agrees_with_its_dual():
     rng = np.random.default_rng(6)
     G = sp.csr_array(sp.random(60, 25, 0.3, random_state=7))
@@ -344,27 +293,16 @@ def test_an_oracle_that_calls_another_program_names_what_is_not_finite(X):
             call(v)
 
 
-def test_the_check_names_both_shapes():
-    for X in (Birkhoff(2), KSparse(4, 2), L2Ball(4), LinfBall(4), GroupL1Ball([0, 0, 1, 1])):
-        text = "f must act on vectors of length 4, as the domain does; got "
-        with pytest.raises(ProblemError, match=text + r"shape \(5,\)"):
-            X.check(np.zeros(5), "f")
-        with pytest.raises(ProblemError, match=text + "matrices"):
-            X.check(Symmetric(4), "f")
-
-
 @pytest.mark.parametrize(
     ("make", "text"),
     [
         (lambda: L2Ball(3, -1.0), "radius must be a positive number; got -1"),
         (lambda: L2Ball(0), "n must be a whole number, at least 1; got 0"),
         (lambda: L2Ball(3, centre=[1.0]), "centre must have n = 3 entries; got 1"),
-        (lambda: L2Ball(1, centre=[np.nan]), "centre has the value nan at index 0"),
         (lambda: LinfBall(2, 0.0), "radius must be a positive number"),
         (lambda: Box([0.0], [np.inf]), "high has the value inf at index 0"),
         (lambda: Box([0.0], [1.0, 2.0]), "low has length 1, high has 2"),
         (lambda: Box([], []), "low has length 0, high has 0"),
-        (lambda: Box([0, 3], [1, 2]), r"the box is empty: low\[1\] = 3 is above high\[1\] = 2"),
         (lambda: GroupL1Ball([0.5, 1.0]), "groups must be a whole number for each entry"),
         (lambda: GroupL1Ball([]), r"groups must be .* of shape \(0,\)"),
         (lambda: GroupL1Ball([0, 1], np.nan), "radius must be a positive number; got nan"),
@@ -373,19 +311,13 @@ def test_the_check_names_both_shapes():
         (lambda: Birkhoff(0), "side must be a whole number, at least 1; got 0"),
         (lambda: Permutahedron([]), "vector must have at least one entry"),
         (lambda: Permutahedron([[1.0]]), r"vector must have 1 dimension; got shape \(1, 1\)"),
-        (lambda: Simplices([2, 0]), "sizes must be whole numbers, at least 1"),
         (lambda: Simplices([]), "sizes must be whole numbers, at least 1"),
-        (lambda: Simplices([1.5]), "sizes must be whole numbers, at least 1"),
         (lambda: Hull(np.zeros((0, 3))), r"vertices must be rows .* got shape \(0, 3\)"),
         (lambda: Hull([1.0, 2.0]), r"vertices must have 2 dimensions; got shape \(2,\)"),
         (lambda: Polytope(), "must have one number of entries; got none"),
         (lambda: Polytope(np.eye(2), [1, 1], low=[0.0] * 3), "got G for 2, low for 3"),
         (lambda: Polytope(np.eye(2)), "G and h go together: give both, or neither"),
         (lambda: Polytope(E=np.eye(2), e=[1.0]), "E has 2 rows and e has 1 entries"),
-        (lambda: Polytope(low=[1.0], high=[0.0]), r"low\[0\] = 1 is above high\[0\] = 0"),
-        (lambda: Polytope(low=[np.inf], high=[0.0]), "low has the value inf at index 0"),
-        (lambda: Polytope(low=[0.0], high=[np.nan]), "high has the value nan at index 0"),
-        (lambda: Polytope([[np.nan]], [1.0]), r"G has the value nan at index \(0, 0\)"),
         (
             lambda: Polytope([[1.0, 1.0]], [-1.0], low=0.0),
             r"the Polytope is empty: .* has no point, as HiGHS proves; relax a bound",
@@ -413,8 +345,6 @@ def test_the_check_names_both_shapes():
             lambda: FlowPolytope([0], [1, 2], source=0, sink=1),
             "tails has 1 entries and heads has 2",
         ),
-        (lambda: FlowPolytope([-1], [1], source=0, sink=1), "tails must be the number of a vertex"),
-        (lambda: FlowPolytope([0.0], [1], source=0, sink=1), "tails must be .* got float64"),
         (lambda: FlowPolytope([0], [1], source=-1, sink=1), "source must be a whole number"),
     ],
 )

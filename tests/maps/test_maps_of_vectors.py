@@ -45,15 +45,6 @@ def test_a_pixel_owns_an_entry_of_each_axis():
     assert image[h * w + pixel] == 7**2 - 6**2
 
 
-@pytest.mark.parametrize("shape", [(2,), (9,), (30,), (5, 8), (3, 4, 2), (1, 1)])
-def test_the_norm_of_differences_is_exact(shape):
-    A = FiniteDifferences(shape)
-    largest = np.linalg.svd(A.as_matrix().toarray(), compute_uv=False)[0]
-    assert A.norm == pytest.approx(largest, rel=1e-13, abs=1e-15)
-    closed = sum(4 * np.sin(np.pi * (n - 1) / (2 * n)) ** 2 for n in shape)
-    assert A.norm**2 == pytest.approx(closed, rel=1e-13, abs=1e-15)
-
-
 def test_differences_of_a_constant_vanish_and_of_a_line_take_a_whole_number():
     assert not FiniteDifferences((4, 5))(np.full(20, 3.7)).any()
     assert FiniteDifferences(7).shape == (7,)

@@ -42,22 +42,6 @@ def test_a_long_set_is_the_sum_of_its_pieces():
     pieces_obey_their_law(long_set(), np.random.default_rng(11))
 
 
-def test_separable_is_the_sum_of_its_parts():
-    rng = np.random.default_rng(10)
-    parts = [Equal([1.0, 2.0]), NonNegative(3), Box([-1.0], [INF]), NonPositive(0)]
-    h = Separable(*parts)
-    z = 5 * rng.standard_normal(6)
-    pieces = [z[:2], z[2:5], z[5:6], z[6:]]
-    np.testing.assert_array_equal(
-        h.prox(z, 1.0), np.concatenate([p.prox(q, 1.0) for p, q in zip(parts, pieces, strict=True)])
-    )
-    squares = [p.distance(q) ** 2 for p, q in zip(parts, pieces, strict=True)]
-    assert h.distance(z) == pytest.approx(np.sqrt(sum(squares)))
-    assert h.conjugate(-np.ones(6)) == pytest.approx(-3.0 + 1.0)
-    assert h.size == 6
-    assert h.separable
-
-
 def test_separable_is_as_separable_as_its_parts():
     class Whole(NonNegative):
         separable = False
@@ -184,6 +168,23 @@ def test_what_the_conjugate_overlooks_the_proofs_are_told(h, y, missed):
     assert 0.999 * missed <= h.dual_error(y) <= 3 * missed + 1e-14
 
 
+def test_the_proof_pays_for_a_dual_that_is_not_quite_one():
+    """|A'y - A'w| <= |A| |y - w| for the point w of dom h* that y stands for."""
+
+    class Off(Affine):
+        def dual_error(self, y):
+            return super().dual_error(y) + 1e-3
+
+    rng, bounds = np.random.default_rng(0), []
+    A, cost, x = rng.standard_normal((3, 12)), rng.standard_normal(12), np.full(12, 1 / 12)
+    for kind in (Affine, Off):
+        problem = condal.Problem.of(
+            condal.Linear(cost), condal.Simplex(12), condal.Matrix(A), kind(np.ones(3), 0.1)
+        )
+        bounds.append(condal.certify(problem, x, np.ones(3)).bound)
+    assert bounds[0] - bounds[1] == pytest.approx(1e-3 * np.linalg.norm(A), rel=1e-6)
+
+
 BOUND = st.floats(-1e3, 1e3) | st.just(INF) | st.just(-INF)
 
 
@@ -205,36 +206,14 @@ def test_boxes_project_coordinate_by_coordinate(bounds, data):
     assert box.conjugate(w) == pytest.approx(float(w @ p), rel=1e-9, abs=1e-6)
 
 
-def test_the_callers_bounds_are_copied():
-    b, low, high = np.zeros(2), np.zeros(2), np.ones(2)
-    equal, box = Equal(b), Box(low, high)
-    b[:], low[:], high[:] = 5.0, 5.0, 6.0
-    assert equal.distance(np.zeros(2)) == 0.0
-    assert box.distance(np.zeros(2)) == 0.0
-
-
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (
-            lambda: Equal([1.0, np.nan]),
-            "b has the value nan at index 1; every entry must be a finite",
-        ),
-        (lambda: Equal([np.inf]), "b has the value inf at index 0"),
         (lambda: Equal(1.0), r"b must have 1 dimension; got shape \(\)"),
-        (lambda: Equal([[1.0]]), r"b must have 1 dimension; got shape \(1, 1\)"),
-        (lambda: Equal([1j]), "b is complex"),
-        (lambda: Box([0.0], [np.nan]), "high has the value nan at index 0"),
-        (lambda: Box([np.nan], [0.0]), "low has the value nan at index 0"),
-        (lambda: Box([0.0, INF], [1.0, INF]), "low has the value inf at index 1"),
-        (lambda: Box([-INF], [-INF]), "high has the value -inf at index 0"),
         (lambda: Box([0.0], [1.0, 2.0]), "low has length 1, high has 2"),
-        (lambda: Box([0, 3], [1, 2]), r"the box is empty: low\[1\] = 3 is above high\[1\] = 2"),
-        (lambda: Box([[0.0]], [[1.0]]), r"low must have 1 dimension; got shape \(1, 1\)"),
         (lambda: NonNegative(-1), "size must be a whole number, at least 0; got -1"),
         (lambda: NonPositive(2.5), "size must be a whole number, at least 0; got 2.5"),
         (lambda: Ball([0.0], 0.0), "radius must be a positive number; got 0.0"),
-        (lambda: Ball([np.nan], 1.0), "centre has the value nan at index 0"),
         (lambda: SecondOrder(0), "size must be a whole number, at least 1; got 0"),
         (lambda: PSDCone(1.5), "n must be a whole number, at least 1; got 1.5"),
         (lambda: PSDCone(2).vector(np.ones(3)), r"x must have 2 dimensions; got shape \(3,\)"),
@@ -242,7 +221,6 @@ def test_the_callers_bounds_are_copied():
         (lambda: Affine([[1.0, 2.0]], [1.0, 2.0]), r"C has 1 rows, but d has shape \(2,\)"),
         (lambda: Affine(np.zeros((0, 2)), []), r"at least 1 x 1; got shape \(0, 2\)"),
         (lambda: Affine(np.zeros((1, 2)), [0.0]), "C is 0: it does not restrict z"),
-        (lambda: Affine([1.0, np.inf], [1.0]), "C has the value inf at index 1"),
         (
             lambda: Affine([[1.0, 1.0], [2.0, 2.0]], [1.0, 3.0]),
             r"the subspace is empty: row \d of C is a combination of others",

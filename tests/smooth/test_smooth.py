@@ -74,14 +74,6 @@ def test_L_bounds_how_fast_the_gradient_changes(case):
         assert np.linalg.norm(change) <= reach * (1 + 1e-12) + 1e-12
 
 
-def test_L_is_attained():
-    a = np.diag([1.0, 3.0])
-    f = LeastSquares(a, [1.0, 1.0], weight=0.5)
-    assert pytest.approx(4.5) == f.L
-    change = gradient(f, np.array([0.0, 1.0])) - gradient(f, np.zeros(2))
-    assert np.linalg.norm(change) == pytest.approx(f.L)
-
-
 @cases
 @pytest.mark.parametrize("c", [1.0, 1e-3, 7.0])
 def test_scaled(case, c):
@@ -127,6 +119,7 @@ def sum_of(space, weights):
 def test_L_is_attained_by_every_quadratic():
     Q = np.diag([1.0, 9.0])
     for f in (
+        LeastSquares(np.diag([1.0, 3.0]), [0.0, 0.0], weight=0.5),
         Quadratic(Q, weight=0.5),
         FactoredQuadratic(np.diag([1.0, 3.0]), weight=0.5),
         FactoredQuadratic(np.diag([1.0, 2.0]), [0.0, 5.0], weight=0.5),
@@ -276,39 +269,18 @@ def test_the_gradient_cannot_be_spoiled():
         f.gradient(np.zeros(1))[:] = 5.0
 
 
-def test_the_callers_arrays_are_copied():
-    C, a, c = np.ones(2), np.eye(2), np.ones(2)
-    linear, squares = Linear(C), LeastSquares(a, c)
-    before = value(linear, np.ones(2)), value(squares, np.array([3.0, 1.0]))
-    C[:], a[:], c[:] = 9.0, 9.0, 9.0
-    assert (value(linear, np.ones(2)), value(squares, np.array([3.0, 1.0]))) == before == (2.0, 2.0)
-
-
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (
-            lambda: Linear([1.0, np.nan]),
-            "C has the value nan at index 1; every entry must be a finite",
-        ),
         (lambda: Linear(np.nan), "C has the value nan; every entry"),
         (lambda: Linear(1.0), r"C must have 2 dimensions; got shape \(\)"),
         (lambda: Linear(np.zeros((2, 2, 2))), r"C must have 2 dimensions; got shape \(2, 2, 2\)"),
-        (lambda: Linear([[0, 1], [0, 0]]), "C must be symmetric"),
-        (lambda: Linear(np.ones((2, 3))), "C must be a square matrix"),
-        (lambda: Linear(sp.csr_array((2, 3))), "C must be a square matrix"),
-        (lambda: Linear((np.ones(2), [1.0, np.inf])), "C has the value inf at index 1"),
-        (lambda: Linear([1j]), "C is complex"),
         (lambda: Linear(aslinearoperator(1j * np.eye(2))), "C must be Hermitian"),
         (lambda: Linear([[0, 1j], [1j, 0]]), r"C must be Hermitian; the largest .C - C\*. is 2"),
-        (lambda: Linear("C"), "C must be an array of real numbers; got str"),
         (
             lambda: LeastSquares(np.ones((2, 3)), np.ones(3)),
             "LeastSquares: M makes images of length 2, but c has length 3",
         ),
-        (lambda: LeastSquares(Diagonal(2), [1.0, np.nan]), "c has the value nan at index 1"),
-        (lambda: LeastSquares(np.eye(2), np.eye(2)), "c must have 1 dimension"),
-        (lambda: LeastSquares([[np.nan]], [1.0]), "the matrix has the value nan"),
         (
             lambda: LeastSquares([1.0], [1.0], weight=-1.0),
             "weight must be a positive number; got -1",
@@ -316,8 +288,6 @@ def test_the_callers_arrays_are_copied():
         (lambda: LeastSquares([1.0], [1.0], weight=np.nan), "weight must be a positive number"),
         (lambda: Quadratic(np.diag([1.0, -1.0])), "Q must be psd for f to be convex; .* of -1 or"),
         (lambda: Quadratic(np.eye(2), np.ones(3)), "Q is 2 x 2, but c has length 3"),
-        (lambda: Quadratic([[0.0, 1.0], [0.0, 0.0]]), "Q must be symmetric"),
-        (lambda: Quadratic(1j * np.eye(2)), "Q is complex"),
         (lambda: Quadratic(np.eye(2), weight=0.0), "weight must be a positive number; got 0.0"),
         (
             lambda: FactoredQuadratic(np.ones((2, 3)), [1.0, 2.0]),
@@ -325,7 +295,6 @@ def test_the_callers_arrays_are_copied():
         ),
         (lambda: FactoredQuadratic(Diagonal(2), [1.0, 2.0]), "F acts on matrices, but d has"),
         (lambda: FactoredQuadratic(np.eye(2), [1, -2]), "d must not be negative .* -2 at index 1"),
-        (lambda: FactoredQuadratic(np.eye(2), c=[np.nan, 1]), "C has the value nan at index 0"),
         (
             lambda: Huber(np.ones((2, 3)), np.ones(3)),
             "Huber: M makes images of length 2, but c has length 3",

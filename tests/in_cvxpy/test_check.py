@@ -21,20 +21,6 @@ def cut():
     return cp.Problem(cp.Maximize(cp.trace(L @ X) / 4 + 7), [cp.diag(X) == 1])
 
 
-def eigenvalue():
-    F = np.random.default_rng(5).standard_normal((3, 5, 5))
-    F = F + F.transpose(0, 2, 1)
-    x = cp.Variable(2)
-    return cp.Problem(cp.Minimize(cp.lambda_max(F[0] + x[0] * F[1] + x[1] * F[2])))
-
-
-def regression():
-    rng = np.random.default_rng(1)
-    M, b = rng.standard_normal((20, 6)), rng.standard_normal(20)
-    x = cp.Variable(6)
-    return cp.Problem(cp.Minimize(cp.norm(M @ x - b) + cp.norm1(x)), [cp.sum(x) == 0.5])
-
-
 def cones():
     x, X = cp.Variable(3), cp.Variable((3, 3), PSD=True)
     limits = [cp.SOC(x[0] + 3, x[1:]), X + np.eye(3) >> 0, cp.norm(x) <= 2, cp.trace(X) == 1]
@@ -42,7 +28,7 @@ def cones():
     return cp.Problem(cp.Maximize(cp.sum(x) + X[0, 2]), limits)
 
 
-@pytest.mark.parametrize("make", [cut, eigenvalue, regression, cones])
+@pytest.mark.parametrize("make", [cut, cones])
 @pytest.mark.parametrize("solver", [*SOLVERS, CONDAL(tol=1e-5)], ids=[*SOLVERS, "CONDAL"])
 def test_an_optimum_is_proved_by_the_duals_of_any_solver(make, solver):
     problem = make()
@@ -57,31 +43,6 @@ def test_an_optimum_is_proved_by_the_duals_of_any_solver(make, solver):
     first = str(answer).splitlines()[0]
     assert first.startswith("proved, assuming only that CVXPY's cone program states the problem")
     assert ("at least" if sense > 0 else "at most") in first
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_false_duals_prove_a_worse_bound_or_none(solver):
-    problem = cut()
-    problem.solve(solver=solver)
-    honest = certify(problem)
-    problem.constraints[0].dual_variables[0].save_value(
-        problem.constraints[0].dual_value + np.random.default_rng(0).standard_normal(12)
-    )
-    forged = certify(problem)
-    assert forged.bound >= honest.bound - 1e-3  # of a maximisation: from above
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_infeasible_and_unbounded_problems_are_proved(solver):
-    x, X = cp.Variable(2), cp.Variable((2, 2), PSD=True)
-    infeasible = cp.Problem(cp.Minimize(X[0, 0]), [cp.diag(X) == 1, X[0, 1] >= 1.5])
-    infeasible.solve(solver=solver)
-    answer = certify(infeasible)
-    assert (answer.status, answer.proved, answer.bound) == ("infeasible", True, np.inf)
-    unbounded = cp.Problem(cp.Maximize(x[0] + x[1]), [x[0] - x[1] == 1, x >= 0])
-    unbounded.solve(solver=solver)
-    answer = certify(unbounded)
-    assert (answer.status, answer.proved, answer.bound) == ("unbounded", True, np.inf)
 
 
 def test_a_wrong_status_is_refuted():

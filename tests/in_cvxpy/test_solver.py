@@ -51,65 +51,6 @@ def largest_eigenvalue(n):
     return cp.Problem(cp.Minimize(cp.lambda_max(F[0] + sum(x[i] * F[i + 1] for i in range(3)))))
 
 
-def regression():
-    rng = np.random.default_rng(1)
-    M, b = rng.standard_normal((20, 6)), rng.standard_normal(20)
-    x = cp.Variable(6)
-    return cp.Problem(cp.Minimize(cp.sum_squares(M @ x - b) + cp.norm1(x) + 3.0))
-
-
-def two_matrices():
-    rng = np.random.default_rng(2)
-    C, D = rng.standard_normal((2, 4, 4))
-    X, Y = cp.Variable((4, 4), PSD=True), cp.Variable((4, 4), PSD=True)
-    limits = [cp.trace(X) + cp.trace(Y) == 1, X[0, 1] <= Y[2, 3], cp.norm(X - Y, "fro") <= 0.8]
-    return cp.Problem(cp.Maximize(cp.trace((C + C.T) @ X) + cp.trace((D + D.T) @ Y)), limits)
-
-
-def hermitian():
-    C = np.array([[1, 1j], [-1j, 2]])
-    H = cp.Variable((2, 2), hermitian=True)
-    return cp.Problem(cp.Maximize(cp.real(cp.trace(C @ H))), [cp.real(cp.trace(H)) == 1, H >> 0])
-
-
-def nearest_correlation():
-    C = np.random.default_rng(3).standard_normal((6, 6))
-    X = cp.Variable((6, 6), PSD=True)
-    return cp.Problem(cp.Minimize(cp.norm(X - (C + C.T) / 2, "fro")), [cp.diag(X) == 1])
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: largest_eigenvalue(5),
-        lambda: largest_eigenvalue(18),
-        regression,
-        two_matrices,
-        nearest_correlation,
-    ],
-    ids=["lambda-max", "lambda-max-by-its-dual", "squares", "two", "nearest"],
-)
-def test_answers_and_duals_are_those_of_another_solver(make):
-    problem = make()
-    optimum = problem.solve(solver=cp.CLARABEL)
-    theirs = [constraint.dual_value for constraint in problem.constraints]
-    problem.solve(solver=CONDAL(tol=1e-7))
-    assert problem.status == "optimal"
-    assert problem.value == pytest.approx(optimum, abs=1e-5 * max(1, abs(optimum)))
-    for constraint, dual in zip(problem.constraints, theirs, strict=True):
-        ours = constraint.dual_value
-        parts = zip(ours, dual, strict=True) if isinstance(ours, list) else [(ours, dual)]
-        for a, b in parts:
-            assert np.allclose(np.ravel(a), np.ravel(b), atol=2e-3)
-
-
-def test_hermitian_matrices():
-    """The larger eigenvalue; CVXPY makes real matrices of twice the side of it."""
-    problem = hermitian()
-    problem.solve(solver=CONDAL(tol=1e-7))
-    assert problem.value == pytest.approx((3 + np.sqrt(5)) / 2, abs=1e-5)
-
-
 def test_the_dual_is_solved_where_it_is_smaller():
     """171 entries of an 18 x 18 matrix, and 4 variables."""
     problem = largest_eigenvalue(18)
@@ -172,39 +113,6 @@ def test_verbose_shows_the_progress(capsys):
 
 
 x, X = cp.Variable(3, name="x"), cp.Variable((3, 3), PSD=True)
-UNBOUNDED = {
-    "no constraints": (x[0], []),
-    "a free direction": (x[0], [x[1:] >= 0]),
-    "an orthant": (cp.sum(x), [x <= 1]),
-    "a psd matrix": (-cp.trace(X), [X[0, 0] == 1]),
-    "a second-order cone": (-x[0], [cp.SOC(x[0], x[1:])]),
-}
-INFEASIBLE = {
-    "an interval": (x[0], [x >= 1, x <= 0]),
-    "equations": (x[0], [x[0] + x[1] == 1, 2 * x[0] + 2 * x[1] == 3]),
-    "a correlation": (X[0, 2], [cp.diag(X) == 1, X[0, 1] >= 1.5]),
-    "a diagonal": (X[0, 2], [X[0, 0] <= -1]),
-    "a norm": (x[0], [cp.norm(x) <= -1]),
-    "a norm and a sum": (x[0], [cp.norm(x) <= 1, cp.sum(x) >= 3]),
-    "an objective without end": (x[0], [x[1] >= 1, x[1] <= 0]),
-}
-
-
-def said_of(objective, constraints):
-    """How its minimum ends, and the value."""
-    problem = cp.Problem(cp.Minimize(objective), constraints)
-    problem.solve(solver=CONDAL())
-    return problem.status, problem.value
-
-
-@pytest.mark.parametrize("name", UNBOUNDED)
-def test_unbounded_problems(name):
-    assert said_of(*UNBOUNDED[name]) == ("unbounded", -np.inf)
-
-
-@pytest.mark.parametrize("name", INFEASIBLE)
-def test_infeasible_problems(name):
-    assert said_of(*INFEASIBLE[name]) == ("infeasible", np.inf)
 
 
 def test_a_problem_of_equations_alone():
@@ -256,12 +164,6 @@ def test_cones_that_are_not_taken_are_named(objective, constraints, cones):
     problem = cp.Problem(cp.Minimize(objective), constraints)
     with pytest.raises(cp.SolverError, match=f"this problem has {cones}.*solver=cvxpy.CLARABEL"):
         problem.solve(solver=CONDAL())
-
-
-def test_integer_variables_are_refused():
-    count = cp.Variable(integer=True)
-    with pytest.raises(cp.SolverError, match=r"mixed-integer.*CONDAL is not MIP-capable"):
-        cp.Problem(cp.Minimize(count), [count >= 0.5]).solve(solver=CONDAL())
 
 
 def test_options_that_are_none_are_refused():

@@ -163,10 +163,6 @@ def test_maps_agree_with_the_rows():
             r"wanted A of 1 x 4 and c of 1 x 4; got \(1, 4\) and \(1, 3\)",
         ),
         (
-            lambda: Program([np.nan], [[1.0]], [1.0], (Block("orthant", 1),)),
-            "c has the value nan at index 0; every entry must be a finite number",
-        ),
-        (
             lambda: Program(np.zeros(4), [[1.0, 1.0, 0.0, 1.0]], [1.0], (Block("psd", 2),)),
             r"with both triangles given: a row of A \(0\) is off by 1; give \(M \+ M'\)",
         ),

@@ -187,6 +187,7 @@ CASES = {
     "splitting box": Case(Splitting(), box, 60, 1e-5, 1e-5),
     "splitting at most": Case(Splitting(), PLANTED["sdp-at-most"], 60, 1e-5, 1e-5),
     "splitting rows": Case(Splitting(), unit_diagonal, 60, 1e-5, 1e-5),
+    "splitting pentagon": Case(Splitting(), pentagon, 20, 1e-6, 1e-6),
     "interior-point": Case(InteriorPoint(), sdp, 0, 1e-9, 1e-9),
     "interior-point box": Case(InteriorPoint(), box, 0, 1e-9, 1e-9),
     "interior-point at most": Case(InteriorPoint(), PLANTED["sdp-at-most"], 0, 1e-9, 1e-9),

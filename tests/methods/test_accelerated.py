@@ -142,14 +142,6 @@ def test_a_solution_of_zero_is_found():
     assert result.objective == pytest.approx(15.0)
 
 
-def test_a_warm_start_keeps_its_point():
-    problem = PROBLEMS["completion"]
-    first = condal.solve(problem, AcceleratedGradient(), tol=1e-3)
-    again = condal.solve(problem, AcceleratedGradient(), tol=1e-5, warm_start=first)
-    assert again.status is condal.Status.SOLVED
-    assert all(row.objective <= first.objective + 1e-12 for row in again.history)
-
-
 def test_refuting_vectors_join_the_subspace():
     normalised, _ = normalise(PROBLEMS["completion"])
     states = AcceleratedGradient().iterates(normalised, Factor())
@@ -185,15 +177,3 @@ def test_a_promise_that_falls_with_f_keeps_a_fixed_rank(seed):
     assert result.status is condal.Status.SOLVED
     assert result.method == "lowrank"
     assert model.signal(result).error(u) <= 1e-3
-
-
-def test_the_time_limit_leaves_a_point():
-    for problem in PROBLEMS.values():
-        result = condal.solve(problem, AcceleratedGradient(), tol=1e-9, max_seconds=1e-6)
-        assert result.status is condal.Status.MAX_SECONDS
-        assert np.isfinite(result.objective)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(condal.ProblemError, match="rank must be a whole number"):
-        AcceleratedGradient(rank=0)

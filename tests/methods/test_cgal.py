@@ -16,12 +16,11 @@ from condal.methods.rules import (
     Const,
     Decr,
     Exact,
-    FractionOfGap,
     LineSearch,
     Never,
     norm_cap,
 )
-from condal.storage import Atoms, Dense, Factored, Sketch
+from condal.storage import Dense
 from known import PLANTED, Known, torus
 
 ITERATIONS = 300
@@ -119,33 +118,11 @@ def test_dual_steps_are_safe_where_there_is_nothing_to_do():
     assert Decr()(3, 2.0, y, zero, budget=1.0) == 0.5
 
 
-@pytest.mark.parametrize("tol", [Exact(), FractionOfGap(), FractionOfGap(0.5)])
-def test_the_free_lower_bound_is_one(known, tol):
-    for method in (condal.CGAL(1.0), condal.CGAL(eta=LineSearch()), condal.hcgm(1.0)):
-        for state in run(known, replace(method, tol=tol)):
-            assert state.lower <= known.optimum + 1e-9 * (1 + abs(known.optimum))
-
-
-@pytest.mark.parametrize("method", [condal.CGAL(0.3), condal.CGAL(), condal.CGAL(eta=LineSearch())])
-def test_images_are_the_maps_of_x_for_every_storage(known, method):
-    problem = known.problem
-    spectral = isinstance(problem.X, condal.Spectrahedron)
-    n = problem.X.n
-    storages = [Dense(), Atoms()] + ([Factored(n), Sketch(n, n)] if spectral else [])
-    for storage in storages:
-        for state in states(method, problem, 3 * n, storage)[-1:]:
-            x = storage.point()
-            tol = 1e-5 if isinstance(storage, Sketch) else 1e-10
-            assert np.allclose(problem.f.M(x), state.Mx, atol=tol)
-            assert np.allclose(problem.A(x), state.Ax, atol=tol)
-            assert problem.X.distance(x) <= tol
-
-
 def test_images_do_not_drift_over_many_steps():
     known = PLANTED["simplex-equal"]()
     storage = Dense()
     method = condal.CGAL(1.0)
-    (last,) = islice(method.iterates(known.problem, storage), 20_000, 20_001)
+    (last,) = islice(method.iterates(known.problem, storage), 5_000, 5_001)
     assert np.allclose(known.problem.A(storage.point()), last.Ax, rtol=1e-12, atol=1e-13)
 
 
@@ -163,7 +140,7 @@ def test_line_search_minimises_along_the_segment(known):
 
 def test_rates_are_those_of_the_paper():
     """On a max-cut problem HCGM's infeasibility falls as 1/sqrt(k), CGAL's as 1/k or faster."""
-    model = condal.problems.max_cut(torus(8, 6))
+    model = condal.problems.max_cut(torus(6, 4))
     problem, _ = normalise(model.problem)
     slopes = {}
     for name, method in {"hcgm": condal.hcgm(1.0), "cgal": condal.CGAL(1.0)}.items():

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -14,8 +15,12 @@ from condal.driver.scaling import normalise
 from condal.methods import (
     CGAL,
     AcceleratedGradient,
+    InteriorPoint,
     LowRankCGAL,
+    LowRankNewton,
     PrimalDual,
+    SphereSweeps,
+    Splitting,
     corrective,
     fwal,
     hcgm,
@@ -33,7 +38,7 @@ from condal.methods.state import Warm
 from condal.storage import automatic
 from condal_lab.methods import AUPD, CGS, GDMM, IAL, UPD, SketchyCGAL, SketchyCGM, SmoothedCG
 from forwarding import Forwarding
-from known import PLANTED, planted_sdp, torus
+from known import PLANTED, Hidden, planted_sdp, torus
 from method_cases import (
     CASES,
     built,
@@ -269,7 +274,7 @@ def test_sketchy_cgal_solves_and_resumes_bit_for_bit(tmp_path):
         np.testing.assert_array_equal(resumed.history[column], whole.history[column])
 
 
-class Careless:
+class Careless(Forwarding):
     """A domain whose oracle errs more than it says: its tenth answer is the worst atom.
 
     G0 is then seen too low at one dual, and no step from there, however short, would be accepted.
@@ -281,9 +286,6 @@ class Careless:
     def lmo(self, v: Any, tol: float = 0.0, guess: Any = None) -> Any:
         self.calls += 1
         return self.X.lmo(-1.0 * np.asarray(v) if self.calls == 10 else v, tol, guess)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.X, name)
 
 
 @pytest.mark.parametrize("method", [UPD(1e-2), AUPD(1e-2)])
@@ -318,6 +320,17 @@ def test_a_method_that_can_do_no_more_ends_as_stalled():
     assert "pass another method" in result.status.value
 
 
+def over_matrices(**pieces: Any) -> condal.Problem:
+    """min <I, x> over the spectrahedron of 3 x 3 matrices."""
+    return condal.Problem.of(condal.Linear(np.eye(3)), condal.Spectrahedron(3), **pieces)
+
+
+E3, hidden = condal.Entries(3), replace(sdp().problem, A=Hidden(sdp().problem.A))
+l1_ball = condal.Problem.of(condal.Linear(np.ones(3)), condal.L1Ball(3))
+in_a_ball = over_matrices(A=E3, K=condal.Ball(np.zeros(9), 1.0))
+theta_plus = condal.problems.theta(nx.path_graph(4), theta_plus=True).problem
+
+
 @pytest.mark.parametrize(
     ("method", "known", "text"),
     [
@@ -335,11 +348,28 @@ def test_a_method_that_can_do_no_more_ends_as_stalled():
         (SketchyCGAL(), smooth_sdp, "SketchyCGAL needs a linear objective"),
         (SketchyCGAL(), oracle_alone, "SketchyCGAL needs a spectral domain"),
         (SketchyCGM(), lipschitz_simplex, "needs a smooth objective over X alone: got Ax with 5"),
+        (Splitting(), curved, "needs a linear objective: got LeastSquares"),
+        (Splitting(), l1_ball, "needs a spectral domain, such as"),
+        (Splitting(), hidden, "operator hides, or one too large to write"),
+        (InteriorPoint(), curved, "needs a linear objective: got LeastSquares"),
+        (InteriorPoint(), l1_ball, "a domain that is none of"),
+        (InteriorPoint(), hidden, "A as a matrix: this problem has an A that an operator hides"),
+        (
+            InteriorPoint(),
+            over_matrices(B=E3, g=condal.L1(0.5)),
+            "K of bounds on coordinates and of second-order cones: this problem has a nonsmooth",
+        ),
+        (InteriorPoint(), in_a_ball, "this problem has a set without coordinates, Ball"),
+        (LowRankNewton(), smooth_sdp, "linear objective"),
+        (LowRankNewton(), in_a_ball, "sparse rows"),
+        (SphereSweeps(), theta_plus, "needs diag x = d and bounds on single entries"),
     ],
 )
 def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):
+    problem = known if isinstance(known, condal.Problem) else known().problem
     with pytest.raises(condal.ProblemError, match=text) as caught:
-        condal.solve(known().problem, method)
+        condal.solve(problem, method)
+    assert not hasattr(method, "suits") or not method.suits(problem)
     assert "\n" not in str(caught.value)
     assert "condal.CGAL()" in str(caught.value)
 
@@ -376,6 +406,13 @@ def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):
         (lambda: LowRankCGAL(0), "rank must be a whole number, at least 1; got 0"),
         (lambda: LowRankCGAL(lam=-1.0), "lam must be a positive number; got -1.0"),
         (lambda: LowRankCGAL(seed=0.5), "seed must be a whole number"),
+        (lambda: AcceleratedGradient(rank=0), "rank must be a whole number"),
+        (lambda: SphereSweeps(rank=0), "rank must be a whole number"),
+        (lambda: SphereSweeps(aim=-1.0), "aim"),
+        (lambda: Splitting(rho=0.0), "rho must be a positive number"),
+        (lambda: Splitting(rho="1"), "rho must be a positive number"),
+        (lambda: Splitting(alpha=-1.0), "alpha must be a positive number"),
+        (lambda: Splitting(alpha=2), "alpha must lie between 0 and 2; got 2"),
     ],
 )
 def test_parameters_are_checked(make, text):
@@ -395,28 +432,14 @@ def test_the_dual_of_a_warm_start_is_kept():
     assert CGAL(1.0).start(problem, Warm(None, y, 8, lam=6.0)).carry.lam0 == 1.0
 
 
-def test_the_corrective_method_proves_a_small_gap_on_max_cut():
-    model = condal.problems.max_cut(torus(6, 5))
-    result = condal.solve(model, corrective(), tol=1e-6, max_iters=2000)
-    assert result.status is condal.Status.SOLVED
-    plain = condal.solve(model, CGAL(eta=LineSearch()), tol=1e-3)
-    assert abs(plain.objective - result.objective) <= 2e-3 * result.objective
-
-
-class Spendthrift:
+class Spendthrift(Forwarding):
     """A domain whose oracle uses all of the error that it is allowed."""
 
-    def __init__(self, X: Any) -> None:
-        self.X = X
-
     def lmo(self, v: Any, tol: float = 0.0, guess: Any = None) -> Any:
-        best, other = self.X.lmo(v), self.X.lmo(-1.0 * np.asarray(v))
+        best, other = self._inner.lmo(v), self._inner.lmo(-1.0 * np.asarray(v))
         spread = float(np.vdot(v, other - best))
         t = min(1.0, tol / spread) if spread > 0 else 0.0
         return (1 - t) * best + t * other
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.X, name)
 
 
 @pytest.mark.parametrize(
@@ -456,3 +479,119 @@ def test_ial_by_line_search_keeps_its_point_between_subproblems():
     states = list(islice(case.method.iterates(problem, x), 200))
     assert states[0].eta == 1.0
     assert sum(state.eta == 1.0 for state in states) == 1
+
+
+@pytest.mark.parametrize("method", [InteriorPoint(), LowRankCGAL(), Splitting()])
+@pytest.mark.parametrize("at_most", [False, True])
+def test_without_constraints_an_eigenvector_is_found(method, at_most):
+    for least in (1.0, -1.0):
+        f, X = condal.Linear(np.diag([3.0, least, 2.0])), condal.Spectrahedron(3, 2.0, at_most)
+        result = condal.solve(condal.Problem.of(f, X), method, tol=1e-6, max_iters=100)
+        assert result.status is condal.Status.SOLVED
+        wanted = min(2 * least, 0.0) if at_most else 2 * least
+        assert result.objective == pytest.approx(wanted, abs=1e-5)
+
+
+@pytest.mark.parametrize(("method", "least"), [(InteriorPoint(), 1e-4), (Splitting(), 1e-3)])
+def test_units_change_nothing_but_the_last_digits_and_so_not_the_steps(method, least):
+    """Of rows of one unit only, for the splitting."""
+    problem, c = sdp().problem, 1e9
+    factors = np.geomspace(least, 1e4, 12) if least < 1e-3 else np.full(12, least)
+    scaled = replace(
+        problem,
+        f=condal.Linear(c * problem.f.C.to_dense()),
+        A=problem.A.scaled(factors),
+        h=problem.h.scaled(factors, 1.0),
+    )
+    one, other = (condal.solve(p, method, tol=1e-6) for p in (problem, scaled))
+    assert one.status is other.status is condal.Status.SOLVED
+    assert other.objective == pytest.approx(c * one.objective, rel=2e-6)
+    assert abs(other.iterations - one.iterations) <= (0 if least < 1e-3 else 10)
+
+
+@pytest.mark.parametrize("name", ["accelerated", "spheres", "splitting", "newton", "lowrank"])
+def test_the_time_limit_leaves_a_point(name):
+    case = CASES[name]
+    result = condal.solve(case.known().problem, case.method, tol=1e-12, max_seconds=1e-6)
+    assert result.status is condal.Status.MAX_SECONDS
+    assert np.isfinite(result.objective)
+
+
+@pytest.mark.parametrize("name", ["accelerated", "lowrank", "newton", "primal-dual", "splitting"])
+def test_a_warm_start_from_a_solution_ends_sooner_also_for_another_objective(name):
+    case = CASES[name]
+    problem = case.known().problem
+    first = condal.solve(problem, case.method, tol=1e-6, max_iters=1000)
+    again = condal.solve(problem, case.method, tol=1e-5, max_iters=1000, warm_start=first)
+    assert again.status is condal.Status.SOLVED
+    assert len(again.history) <= max(2, 0.5 * len(first.history))
+    near = replace(problem, f=problem.f.scaled(1.001))
+    result = condal.solve(near, case.method, tol=1e-5, max_iters=1000, warm_start=first)
+    assert result.status is condal.Status.SOLVED
+
+
+def over(C: Any, X: Any, *rows: Any) -> condal.Problem:
+    """min <C, x> over X."""
+    return condal.Problem.of(condal.Linear(C), X, *rows)
+
+
+point, total = condal.domains.Box([1.0, 2.0], [1.0, 2.0]), condal.Matrix(np.ones((1, 2)))
+DEGENERATE = {
+    "n = 1": (over([[2.0]], condal.Spectrahedron(1, 3.0)), 6.0),
+    "C = 0": (over(np.zeros((3, 3)), condal.Spectrahedron(3)), 0.0),
+    "far eigenvalues": (over(np.diag([1.0, 1e6]), condal.Spectrahedron(2)), 1.0),
+    "equal costs": (over(np.full(4, 1e12), condal.Simplex(4)), 1e12),
+    "n = 1 and a row": (
+        over([[2.0]], condal.Spectrahedron(1, 3.0, True), condal.Diagonal(1), condal.Equal([1.0])),
+        2.0,
+    ),
+    "no bound": (
+        over(
+            np.diag([3.0, 1.0]),
+            condal.Spectrahedron(2),
+            condal.Entries(2),
+            condal.Box(np.full(4, -np.inf), np.full(4, np.inf)),
+        ),
+        1.0,
+    ),
+    "a vector of one": (
+        over([3.0], condal.Simplex(1), condal.Matrix([[2.0]]), condal.Equal([2.0])),
+        3.0,
+    ),
+    "no costs": (
+        over(np.zeros(4), condal.Simplex(4), condal.Matrix(np.arange(4.0)), condal.Equal([2.5])),
+        0.0,
+    ),
+    "rows of zeros": (
+        over(
+            np.arange(4.0),
+            condal.Simplex(4),
+            condal.Matrix(np.zeros((2, 4))),
+            condal.Equal([0.0, 0.0]),
+        ),
+        0.0,
+    ),
+    "a point": (over([3.0, 4.0], point), 11.0),
+    **{
+        f"a point, {K}": (over([3.0, 4.0], point, total, K), 11.0 if holds else None)
+        for K, holds in (
+            (condal.Equal([3.0]), True),
+            (condal.Equal([3.0 + 1e-9]), True),  # within the tolerance
+            (condal.Box([2.0], [5.0]), True),
+            (condal.Equal([4.0]), False),
+            (condal.Box([4.0], [5.0]), False),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("method", [InteriorPoint(), PrimalDual(), None])
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_problems(name, method):
+    problem, optimum = DEGENERATE[name]
+    result = condal.solve(problem, method, tol=1e-6, max_iters=1000)
+    if optimum is None:
+        assert result.status is condal.Status.INFEASIBLE
+    else:
+        assert result.status is condal.Status.SOLVED
+        assert result.objective == pytest.approx(optimum, rel=2e-6, abs=2e-6)

@@ -44,7 +44,7 @@ def test_blocks_change_nothing(monkeypatch):
     np.testing.assert_allclose(split, whole, atol=1e-12)
 
 
-@pytest.mark.parametrize("size", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("size", [1e-2, 1e-4, 1e-6, 0.0])
 def test_the_way_is_as_long_as_the_pairs_are_wrong(size):
     (a, b), rng = pairs(), np.random.default_rng(1)
     exact = rng.standard_normal((N, RANK))
@@ -54,15 +54,7 @@ def test_the_way_is_as_long_as_the_pairs_are_wrong(size):
     moved = R.copy()
     orthogonalise(moved, a, b)
     shortest = np.linalg.norm(exact, axis=1).min()
-    assert np.linalg.norm(moved - R) <= 10 * wrong / shortest
-
-
-def test_orthogonal_vectors_stay():
-    (a, b), R = pairs(), np.random.default_rng(0).standard_normal((N, RANK))
-    orthogonalise(R, a, b)
-    again = R.copy()
-    orthogonalise(again, a, b)
-    np.testing.assert_allclose(again, R, atol=1e-12)
+    assert np.linalg.norm(moved - R) <= 10 * wrong / shortest + 1e-12
 
 
 def test_vectors_that_depend_on_their_neighbours_become_zero():

@@ -36,6 +36,15 @@ def weighted(graph):
     )
 
 
+def hermitian(graph):
+    """The graph with complex weights, and a real diagonal that must not matter."""
+    upper = sp.coo_array(sp.triu(graph, 1))
+    weights = rng.standard_normal(upper.nnz) + 1j * rng.standard_normal(upper.nnz)
+    upper = sp.csr_array((weights, (upper.row, upper.col)), graph.shape)
+    diagonal = sp.dia_array((rng.standard_normal((1, graph.shape[0])), [0]), graph.shape)
+    return sp.csr_array(upper + upper.conj().T + diagonal)
+
+
 def sweeps_of(C, squares, monkeypatch):
     monkeypatch.setattr("condal.methods.lowrank.sweeps.MIN_COLOUR_ENTRIES", 1)
     sweeps = Sweeps.of(C, squares)
@@ -73,30 +82,31 @@ def test_a_star_needs_two_colours_and_a_complete_graph_as_many_as_it_has_vertice
 
 @graphs
 @pytest.mark.parametrize("omega", [0.5, 1.0, 1.9, MAX_OMEGA])
-def test_every_sweep_descends_and_keeps_the_lengths(graph, omega, monkeypatch):
-    C, n = weighted(graph), graph.shape[0]
-    squares = rng.uniform(0.5, 2.0, n)
-    sweeps, R = sweeps_of(C, squares, monkeypatch), factor(n, squares)
-    for _ in range(5):
-        before = np.vdot(R, C @ R)
-        R, _ = sweeps.relaxed(R, sweeps=1, omega=omega, single=False)
-        np.testing.assert_allclose((R**2).sum(axis=1), squares)
-        assert np.vdot(R, C @ R) <= before + 1e-12 * abs(before)
-
-
-@graphs
-def test_a_sweep_without_relaxation_is_that_of_the_rows_one_by_one(graph, monkeypatch):
-    C, n = weighted(graph), graph.shape[0]
-    squares = rng.uniform(0.5, 2.0, n)
-    sweeps, R = sweeps_of(C, squares, monkeypatch), factor(n, squares)
-    joined = C.sparse[0].toarray()
-    expected = R.copy()
-    for i in sweeps.order:
-        pull = joined[i] @ expected
-        if pull.any():
-            expected[i] = -np.sqrt(squares[i]) * pull / np.linalg.norm(pull)
-    swept, _ = sweeps.relaxed(R, sweeps=1, omega=1.0, single=False)
-    np.testing.assert_allclose(swept, expected, atol=1e-10)
+@pytest.mark.parametrize("complex_", [False, True], ids=["real", "complex"])
+def test_a_sweep_moves_row_by_row_descends_and_keeps_the_lengths(
+    graph, omega, complex_, monkeypatch
+):
+    """Complex rows are swept as pairs of real ones."""
+    n = graph.shape[0]
+    H = hermitian(graph) if complex_ else sp.csr_array(weighted(graph).to_sparse())
+    squares, joined = rng.uniform(0.5, 2.0, n), H.toarray() - np.diag(H.diagonal())
+    sweeps = sweeps_of(symmetric(H), squares, monkeypatch)
+    R = rng.standard_normal((n, 4)) + 1j * complex_ * rng.standard_normal((n, 4))
+    R = (R if complex_ else R.real) * (np.sqrt(squares) / np.linalg.norm(R, axis=1))[:, None]
+    for _ in range(3):
+        before, expected = np.vdot(R, H @ R).real, R.copy()
+        for i in sweeps.order:
+            pull = joined[i] @ expected
+            if pull.any():
+                best = -np.sqrt(squares[i]) * pull / np.linalg.norm(pull)
+                moved = expected[i] + omega * (best - expected[i])
+                expected[i] = np.sqrt(squares[i]) * moved / np.linalg.norm(moved)
+        given = real_vectors(R) if complex_ else R
+        swept, _ = sweeps.relaxed(given, sweeps=1, omega=omega, single=False)
+        R = complex_vectors(swept) if complex_ else swept
+        np.testing.assert_allclose(R, expected, atol=1e-10)
+        np.testing.assert_allclose((np.abs(R) ** 2).sum(axis=1), squares)
+        assert np.vdot(R, H @ R).real <= before + 1e-12 * abs(before)
 
 
 def test_sweeps_reach_a_point_without_a_gradient(monkeypatch):
@@ -191,40 +201,6 @@ def test_a_large_graph_is_ordered_and_swept_all_the_same(monkeypatch):
     swept, _ = sweeps.relaxed(R, sweeps=3, omega=1.5, single=False)
     np.testing.assert_allclose((swept**2).sum(axis=1), squares)
     assert np.vdot(swept, C @ swept) < np.vdot(R, C @ R)
-
-
-def hermitian(graph):
-    """The graph with complex weights, and a real diagonal that must not matter."""
-    upper = sp.coo_array(sp.triu(graph, 1))
-    weights = rng.standard_normal(upper.nnz) + 1j * rng.standard_normal(upper.nnz)
-    upper = sp.csr_array((weights, (upper.row, upper.col)), graph.shape)
-    diagonal = sp.dia_array((rng.standard_normal((1, graph.shape[0])), [0]), graph.shape)
-    return sp.csr_array(upper + upper.conj().T + diagonal)
-
-
-@graphs
-@pytest.mark.parametrize("omega", [1.0, 1.9])
-def test_complex_rows_are_swept_as_pairs_of_real_ones(graph, omega, monkeypatch):
-    H, n = hermitian(graph), graph.shape[0]
-    squares = rng.uniform(0.5, 2.0, n)
-    sweeps = sweeps_of(symmetric(H), squares, monkeypatch)
-    Z = rng.standard_normal((n, 3)) + 1j * rng.standard_normal((n, 3))
-    Z *= (np.sqrt(squares) / np.linalg.norm(Z, axis=1))[:, None]
-    joined = H.toarray() - np.diag(H.diagonal())
-    for _ in range(3):
-        before = np.vdot(Z, H @ Z).real
-        swept, _ = sweeps.relaxed(real_vectors(Z), sweeps=1, omega=omega, single=False)
-        expected = Z.copy()
-        for i in sweeps.order:
-            pull = joined[i] @ expected
-            if pull.any():
-                best = -np.sqrt(squares[i]) * pull / np.linalg.norm(pull)
-                moved = expected[i] + omega * (best - expected[i])
-                expected[i] = np.sqrt(squares[i]) * moved / np.linalg.norm(moved)
-        Z = complex_vectors(swept)
-        np.testing.assert_allclose(Z, expected, atol=1e-10)
-        np.testing.assert_allclose((np.abs(Z) ** 2).sum(axis=1), squares)
-        assert np.vdot(Z, H @ Z).real <= before + 1e-12 * abs(before)
 
 
 def test_a_block_that_turns_its_own_row_has_no_sweeps(monkeypatch):

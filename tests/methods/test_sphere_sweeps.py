@@ -42,7 +42,7 @@ def three_cut(n=60, m=240, seed=1):
     return condal.problems.max_k_cut(graph, 3, pairs="edges")
 
 
-def program(n=25, m=60, centre=0.5):
+def program(n=25, m=60, centre=0.5, rng=rng):
     i, j = np.triu_indices(n, 1)
     chosen = rng.permutation(i.size)[:m]
     lower = rng.uniform(-0.3, 0.0, m)
@@ -88,10 +88,11 @@ def test_sweeps_stay_on_the_spheres_and_never_increase_the_augmented_lagrangian(
 
 @pytest.mark.parametrize("centre", [0.5, 0.0])
 def test_at_a_minimum_the_multipliers_of_the_spheres_balance_the_gradient(centre):
-    data = program(centre=centre)
-    sweeps, z, rho = PairSweeps.of(data), 0.1 * rng.standard_normal(60), 0.5
+    draws = np.random.default_rng(22)
+    data = program(centre=centre, rng=draws)
+    sweeps, z, rho = PairSweeps.of(data), 0.1 * draws.standard_normal(60), 0.5
     R = sweeps.sorted_rows(data.random(9, 0))
-    sweeps.relax(R, z, rho, sweeps=4000, omega=1.5, curvature=1.0)
+    sweeps.relax(R, z, rho, sweeps=1000, omega=1.5, curvature=1.0)
     back, p = sweeps.unsorted_rows(R), sweeps.products(R)
     w = data.priced(p, z, rho)
     mu = data.multipliers(back, p, w)
@@ -222,21 +223,3 @@ def test_the_rank_grows_with_n_and_with_the_accuracy():
     assert first_rank(10**5, None, 1e-3) > first_rank(10**5, None, 1e-2)
     assert first_rank(4, None, None) == 5
     assert first_rank(10**5, 7, 1e-3) == 7
-
-
-def test_other_problems_are_refused():
-    with pytest.raises(condal.ProblemError, match="needs diag x = d and bounds on single entries"):
-        condal.solve(condal.problems.theta(nx.path_graph(4), theta_plus=True), SphereSweeps())
-
-
-def test_the_time_limit_leaves_a_point():
-    result = condal.solve(weighted(), SphereSweeps(), tol=1e-9, max_seconds=1e-6)
-    assert result.status is condal.Status.MAX_SECONDS
-    assert np.isfinite(result.objective)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(condal.ProblemError, match="rank must be a whole number"):
-        SphereSweeps(rank=0)
-    with pytest.raises(condal.ProblemError, match="aim"):
-        SphereSweeps(aim=-1.0)

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 import condal
 from condal import Status
 from condal.driver.scaling import normalise
-from condal.errors import ProblemError
 from condal.linalg.gradients import SquareRows
 from condal.linalg.sparse import diagonal_matrix
 from condal.methods import LowRankNewton
@@ -384,22 +383,6 @@ def test_a_trace_that_the_rows_fix_is_no_row_of_its_own():
     assert rows.bounded.size == 0
 
 
-def test_problems_of_no_surface_are_refused():
-    curved = condal.Problem.of(
-        f=condal.LeastSquares(condal.Entries(4), np.zeros(16)), X=condal.Spectrahedron(4)
-    )
-    with pytest.raises(ProblemError, match="linear objective"):
-        condal.solve(curved, LowRankNewton())
-    ball = condal.Problem.of(
-        f=condal.Linear(np.eye(4)),
-        X=condal.Spectrahedron(4),
-        A=condal.Entries(4),
-        K=condal.Ball(np.zeros(16), 1.0),
-    )
-    with pytest.raises(ProblemError, match="sparse rows"):
-        condal.solve(ball, LowRankNewton())
-
-
 def test_rows_that_are_squares_are_found_and_leave_a_null_space():
     n, v = 4, np.array([1.0, -2.0, 0.0, 3.0])
     edge, zero = np.zeros((n, n)), np.zeros((n, n))
@@ -451,14 +434,6 @@ def test_the_equations_of_bounds():
     assert signs.tolist() == [1.0, -1.0, -1.0, 1.0, 0.0]
 
 
-@pytest.mark.parametrize("name", ["sdp-box", "sdp-at-most"])
-def test_planted_optima_of_bounds_are_proved(name):
-    known = PLANTED[name]()
-    result = condal.solve(known.problem, LowRankNewton(), tol=1e-6)
-    assert result.status is Status.SOLVED
-    assert result.objective == pytest.approx(known.optimum, rel=1e-5)
-
-
 def test_three_cut_with_edge_inequalities_agrees_with_interior_point_steps():
     model = condal.problems.max_k_cut(random_graph(60, 6.0, seed=3), 3, pairs="edges")
     known = condal.solve(model, condal.methods.InteriorPoint(), tol=1e-7)
@@ -469,7 +444,7 @@ def test_three_cut_with_edge_inequalities_agrees_with_interior_point_steps():
 
 
 def test_the_rank_settles_on_random_problems():
-    for seed in range(60):
+    for seed in range(15):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(8, 25))
         model = condal.problems.theta(random_graph(n, rng.uniform(1.0, 9.0), seed=seed))

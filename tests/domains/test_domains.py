@@ -8,9 +8,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy.optimize import nnls
 from scipy.sparse.linalg import aslinearoperator
 
@@ -230,30 +227,6 @@ def test_distance_is_an_upper_bound(case, far):
         y = combination(1.0, x, far * case.X.max_norm, d)
         true = true_distance(case.X, y)
         assert true * (1 - 1e-10) - 1e-13 <= case.X.distance(y) <= 30 * true + 1e-12
-
-
-def test_distance_counts_what_the_negative_part_adds_to_the_positive():
-    assert Simplex(2).distance(np.array([1.5, -0.5])) >= np.sqrt(0.5)
-    assert Spectrahedron(2).distance(np.diag([1.5, -0.5])) >= np.sqrt(0.5)
-    x = LowRank(np.eye(2), np.array([1.5, -0.5]))
-    assert Spectrahedron(2).distance(x) >= np.sqrt(0.5)
-    assert Spectrahedron(2, at_most=True).distance(x) >= np.sqrt(0.5)
-
-
-# Vectors.
-
-NUMBERS = st.floats(-1e9, 1e9)
-
-
-@given(arrays(np.float64, st.integers(1, 6), elements=NUMBERS), st.floats(1e-3, 1e3))
-def test_closed_forms_are_bounds_without_rounding(v, radius):
-    for X, smallest in ((Simplex, min(v)), (L1Ball, -max(abs(v)))):
-        domain = X(v.size, radius)
-        exact = Fraction(radius) * Fraction(smallest)
-        proof = domain.bound(v, slack=0.0, failure=0.0, seed=0)
-        assert Fraction(proof.value) <= exact
-        assert proof.value == pytest.approx(float(exact), rel=1e-14)
-        assert dot(v, domain.lmo(v)) == pytest.approx(float(exact), rel=1e-15)
 
 
 # Matrices.

@@ -308,7 +308,9 @@ def test_only_its_own_options_are_taken():
         rewrite(lambda record, change=change: record.update(options=change))
         assert text in refused("certify", "max-cut.txt", "run")
     rewrite(lambda record: record.update(options={}, application="min-cut"))
-    assert "unknown to this condal" in refused("certify", "max-cut.txt", "run")
+    assert "application 'min-cut' that this condal does not" in refused(
+        "certify", "max-cut.txt", "run"
+    )
     rewrite(lambda record: record.update(application="sync"))
     assert "REFUTED" in certified("max-cut", code=1)
     rewrite(lambda record: record["settings"].update(seed=-1))

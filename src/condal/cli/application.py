@@ -22,6 +22,7 @@ Chosen: TypeAlias = Mapping[str, Any]  # values of options by name
 Rows: TypeAlias = list[tuple[str, str]]  # names and values to print
 Figures: TypeAlias = dict[str, float | None]  # the same numbers for --json
 
+POSITIVE = click.FloatRange(min=0, min_open=True)
 BUILD_SHARE = 0.5  # of the time limit, at most, for bounds and parameters before the solve
 ANSWER_SHARE = 0.1  # of it, at least, for the answer after the solve
 

@@ -135,16 +135,9 @@ def certify(
     """
     Stop(DEFAULT_TOL if tol is None else tol, max_seconds=max_seconds)  # refuses bad numbers
     limit = TimeLimit(max_seconds)
-    given: dict[str, Any] = {
-        "own": own,
-        "tol": tol,
-        "seed": seed,
-        "assume_trace": assume_trace,
-        "limit": limit,
-    }
     try:
         with limit.on(), Deadline(until=limit.until).on():
-            finding = _find(problem, answer, kind, **given)
+            finding = _find(problem, answer, kind, own, limit, tol, seed, assume_trace)
     except Cancelled:
         finding = Finding(
             f"{Path(problem).name}, answered by {Path(answer).name}",
@@ -161,12 +154,11 @@ def _find(
     problem: str,
     answer: str,
     kind: str | None,
-    *,
     own: dict[str, Any],
+    limit: TimeLimit,
     tol: float | None,
     seed: int | None,
     assume_trace: float | None,
-    limit: TimeLimit,
 ) -> Finding:
     """Prove or refute what a folder claims, or what the file of another solver says; Cancelled if
     the time is up."""

@@ -16,7 +16,7 @@ from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.history import History
 from condal.certificates.verification import MISFITS, Verdict, verify
 from condal.cli.application import Application, Chosen
-from condal.cli.applications import APPLICATIONS
+from condal.cli.applications import APPLICATIONS, application_named
 from condal.cli.session import NO_ANSWER
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.formats.answers import GivenAnswer, read_pair
@@ -68,12 +68,7 @@ def saved_application(
             f"was solved as {saved.application[:40]} and has its options: leave out --as",
             path=result,
         )
-    application = APPLICATIONS.get(saved.application)
-    if application is None:
-        raise FormatError(
-            f"belongs to the application {saved.application[:40]!a}, unknown to this condal",
-            path=path,
-        )
+    application = application_named(saved.application, path)
     return application, {**application.restored_options(saved.options, path), "seed": seed}
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
 
 from condal.cli.application import ANSWER_SHARE, Application
-from condal.cli.applications import APPLICATIONS
+from condal.cli.applications import application_named
 from condal.cli.outputs import Outputs, output_options
 from condal.cli.session import Session
-from condal.cli.settings import engine, folder_reader, refuse_crowd, refusing_together
+from condal.cli.settings import engine, refuse_crowd, refusing_together
 from condal.driver.checkpoint import Checkpoint
 from condal.driver.run_record import Stop
 from condal.errors import FormatError
@@ -72,7 +73,7 @@ def resume(
 
     Stop(1.0 if tol is None else tol, max_iters, max_seconds)
     limit = TimeLimit(max_seconds)
-    sharded = folder_reader(file)
+    sharded = engine().folder_reader(file) if Path(file).is_dir() else None
     application, own, settings = _read_solve(file, problem, sharded or read_about)
     if sharded is not None:
         storage = str(settings.get("storage", "auto"))
@@ -137,13 +138,7 @@ def _read_solve(
             "was not written by condal solve --checkpoint; resume it in Python, with condal.resume",
             path=file,
         )
-    application = APPLICATIONS.get(str(how["application"]))
-    if application is None:
-        raise FormatError(
-            f"belongs to an application {str(how['application'])[:40]!a} that this condal does not "
-            f"know; wanted one of {', '.join(APPLICATIONS)}",
-            path=file,
-        )
+    application = application_named(str(how["application"]), file)
     if not isinstance(how["options"], dict) or not isinstance(how["settings"], dict):
         raise FormatError("does not say how the problem was built; start again", path=file)
     own = application.restored_options(how["options"], file)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import click
@@ -151,11 +150,3 @@ def refusing_together(distributed: bool) -> AbstractContextManager[None]:
         engine().refusing_together() if distributed else nullcontext()
     )
     return together
-
-
-def folder_reader(file: str) -> Callable[[str], dict[str, Any]] | None:
-    """Return the function that reads the header of a distributed checkpoint; None for a file."""
-    if not Path(file).is_dir():
-        return None
-    reader: Callable[[str], dict[str, Any]] = engine().folder_reader(file)
-    return reader

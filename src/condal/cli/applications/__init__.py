@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from condal.cli.application import Application
 from condal.cli.applications import arrays, graphs, measurements, programs
+from condal.errors import FormatError
 
-__all__ = ["APPLICATIONS"]
+__all__ = ["APPLICATIONS", "application_named"]
 
 APPLICATIONS: dict[str, Application] = {
     each.name: each
@@ -17,3 +18,14 @@ APPLICATIONS: dict[str, Application] = {
         *(arrays.GENERALISED_EIGENVECTOR, programs.SDP),
     )
 }
+
+
+def application_named(name: str, path: str) -> Application:
+    """Return the application that a file names."""
+    if name not in APPLICATIONS:
+        raise FormatError(
+            f"belongs to an application {name[:40]!a} that this condal does not know; wanted one "
+            f"of {', '.join(APPLICATIONS)}",
+            path=path,
+        )
+    return APPLICATIONS[name]

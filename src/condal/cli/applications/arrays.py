@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from condal.cli.application import Application, Chosen
+from condal.cli.application import POSITIVE, Application, Chosen
 from condal.cli.applications.graphs import trials
 from condal.errors import FormatError
 from condal.result import Result
@@ -141,7 +141,7 @@ GENERALISED_EIGENVECTOR = Application(
     options=(
         click.Option(
             ["--alpha"],
-            type=click.FloatRange(min=0, min_open=True),
+            type=POSITIVE,
             required=True,
             metavar="A",
             help="The bound on |u|^2; at least 1 over the largest eigenvalue of Psi.",
@@ -185,7 +185,7 @@ PHASE_RETRIEVAL = Application(
     options=(
         click.Option(
             ["--trace"],
-            type=click.FloatRange(min=0, min_open=True),
+            type=POSITIVE,
             metavar="T",
             help="An upper bound on |u|^2; default: from the intensities.",
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from condal.cli.application import Application, Chosen, rounded
+from condal.cli.application import POSITIVE, Application, Chosen, rounded
 from condal.io.formats.graph_files import read_graph, read_labelled_graph
 from condal.result import Result
 
@@ -158,7 +158,7 @@ COMMUNITIES = Application(
         ),
         click.Option(
             ["--resolution"],
-            type=click.FloatRange(min=0, min_open=True),
+            type=POSITIVE,
             default=1.0,
             metavar="R",
             help="A factor on the expected weight; above 1, groups get smaller.",

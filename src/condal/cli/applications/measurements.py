@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 import condal
-from condal.cli.application import BUILD_SHARE, Application, Chosen
+from condal.cli.application import BUILD_SHARE, POSITIVE, Application, Chosen
 from condal.errors import FormatError, ProblemError
 from condal.problem import Problem
 from condal.result import Result
@@ -152,7 +152,7 @@ MATRIX_COMPLETION = Application(
         ),
         click.Option(
             ["--radius"],
-            type=click.FloatRange(min=0, min_open=True),
+            type=POSITIVE,
             metavar="R",
             help="The largest sum of singular values; default: the one that best predicts held-out "
             "entries.",
@@ -165,7 +165,7 @@ MATRIX_COMPLETION = Application(
         ),
         click.Option(
             ["--delta"],
-            type=click.FloatRange(min=0, min_open=True),
+            type=POSITIVE,
             metavar="D",
             help="Where Huber's loss becomes linear; default: from the residuals of a first fit.",
         ),
@@ -231,7 +231,7 @@ STATE_TOMOGRAPHY = Application(
         ),
         click.Option(
             ["--background"],
-            type=click.FloatRange(min=0, min_open=True),
+            type=POSITIVE,
             default=1e-3,
             metavar="SHARE",
             help="Share of counts that come from no state, for the likelihood.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from condal.cli.application import BUILD_SHARE, Application, Chosen
+from condal.cli.application import BUILD_SHARE, POSITIVE, Application, Chosen
 from condal.linalg.points import Array, LowRank
 from condal.problems.answers import Answer, Figures, Rows
 from condal.result import Result
@@ -133,7 +133,7 @@ SDP = Application(
     options=(
         click.Option(
             ["--trace-bound"],
-            type=click.FloatRange(min=0, min_open=True),
+            type=POSITIVE,
             metavar="T",
             help="An upper bound on the trace of each block of X, or the sum of a diagonal block; "
             "default: from the constraints.",

@@ -15,13 +15,9 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 
 
-def test_the_citation_has_the_version():
+def test_the_citation_has_the_version_and_the_date_of_the_release():
     citation = (ROOT / "CITATION.cff").read_text()
     assert re.search(r"(?m)^version: (.+)$", citation)[1] == condal.__version__
-
-
-def test_the_citation_has_the_date_of_the_release():
-    citation = (ROOT / "CITATION.cff").read_text()
     released = re.search(r"(?m)^date-released: (.+)$", citation)[1]
     changelog = (ROOT / "CHANGELOG.md").read_text()
     assert f"\n## [{condal.__version__}] - {released}\n" in changelog

@@ -10,6 +10,8 @@ import pytest
 import condal
 from condal.certificates.history import History, Row
 from condal.io.results import Saved
+from condal.report import pictures
+from hostile import HOSTILE
 from known import torus
 
 
@@ -52,40 +54,21 @@ def long(solved):
     """A hundred thousand iterations."""
     history = History()
     for k in range(1, 100_001):
-        history.append(
-            Row(
-                k,
-                1 + 1 / k,
-                1 - 1 / k,
-                2 / k,
-                1 / k,
-                0.5 / k,
-                2 / k,
-                1.0,
-                1 / k,
-                0.1,
-                k,
-                9 * k,
-                k / 1e3,
-            )
-        )
+        errors = 2 / k, 1 / k, 0.5 / k, 2 / k
+        row = Row(k, 1 + 1 / k, 1 - 1 / k, *errors, 1.0, 1 / k, 0.1, k, 9 * k, k / 1e3)
+        history.append(row)
     return replace(solved, history=history)
 
 
 @pytest.fixture(scope="session")
 def hostile(solved):
     """Names that would be markup, if they were let."""
-    bad = '<script>alert(1)</script> & "quoted" $x_1$ \u2713'
+    bad = " ".join(["\u2713 &", *HOSTILE.values()])
     return Saved(
         replace(solved, problem_name=bad, method=bad, why=bad, reason=bad),
         file="<b>file</b>",
         settings={bad: bad},
         answer=[(bad, bad)],
         versions={"condal": "<i>1</i>"},
-        picture={
-            "kind": np.array("curves"),
-            "caption": np.array(bad),
-            "names": np.array([bad]),
-            "panel0": np.arange(3.0),
-        },
+        picture=pictures.curves([(bad, np.arange(3.0))], bad),
     )

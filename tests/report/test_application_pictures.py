@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import networkx as nx
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import condal
 from builders import TURNS
-from commands import FILES, NEEDED
+from commands import FILES, enter, solved
 from condal import problems
-from condal.cli.app import cli
 from condal.io.results import load
 from condal.report.figures import of_picture
 
@@ -22,12 +18,8 @@ WITHOUT = {"sdp"}  # its unknowns stand for nothing that could be drawn
 
 @pytest.mark.parametrize("name", sorted(set(FILES) - WITHOUT))
 def test_the_picture_of_an_application(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    contents = FILES[name]
-    Path("file.txt").write_bytes(contents() if callable(contents) else contents.encode())
-    options = [*NEEDED.get(name, ()), "--tol", "0.01", "--quiet", "--save", "run"]
-    ended = CliRunner().invoke(cli, ["solve", "file.txt", "--as", name, *map(str, options)])
-    assert ended.exit_code == 0, ended.stderr
+    enter(tmp_path, monkeypatch)
+    solved(name, "--tol", "0.01", "--quiet", "--save", "run")
     drawn = of_picture(load("run").picture, "p")
     assert drawn is not None
     assert drawn.caption.endswith(".")
@@ -77,16 +69,20 @@ def test_an_answer_without_its_model_says_that_there_is_nothing_to_draw():
         cut.plot()
 
 
-def test_rotations_without_positions_say_that_there_is_nothing_to_draw():
-    edges = [(0, 1), (1, 2), (2, 0)]
-    model = problems.rotation_synchronisation(edges, TURNS)
-    poses = model.round(condal.solve(model, tol=1e-2))
-    with pytest.raises(condal.ProblemError, match="rotations without positions"):
-        poses.plot()
-
-
-def test_clusters_of_distances_say_that_there_is_nothing_to_draw():
-    model = problems.k_means(distances=np.ones((4, 4)) - np.eye(4), k=2)
-    clustering = model.round(condal.solve(model, tol=1e-2))
-    with pytest.raises(condal.ProblemError, match="only the distances of the points were given"):
-        clustering.plot()
+@pytest.mark.parametrize(
+    ("model", "text"),
+    [
+        (
+            problems.rotation_synchronisation([(0, 1), (1, 2), (2, 0)], TURNS),
+            "rotations without positions",
+        ),
+        (
+            problems.k_means(distances=np.ones((4, 4)) - np.eye(4), k=2),
+            "only the distances of the points were given",
+        ),
+    ],
+)
+def test_an_answer_without_places_says_that_there_is_nothing_to_draw(model, text):
+    answer = model.round(condal.solve(model, tol=1e-2))
+    with pytest.raises(condal.ProblemError, match=text):
+        answer.plot()

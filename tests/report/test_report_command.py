@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from condal.cli import app, report
+from commands import refused, run
+from condal.cli import report
 from condal.errors import CondalError
 from condal.io.results import save
 
@@ -21,21 +21,8 @@ def folder(tmp_path, monkeypatch, solved, limited):
     return tmp_path
 
 
-def run(*arguments):
-    return CliRunner().invoke(app.cli, ["report", *arguments])
-
-
-def refused(*arguments):
-    before = sorted(Path().iterdir())
-    ended = run(*arguments)
-    assert ended.exit_code == 2
-    assert re.fullmatch(r"condal: error: [^\n]+\n", ended.stderr)
-    assert sorted(Path().iterdir()) == before
-    return ended.stderr
-
-
 def test_one_result():
-    ended = run("first", "-o", "page.html")
+    ended = run("report", "first", "-o", "page.html")
     assert ended.exit_code == 0, ended.stderr
     assert re.fullmatch(r"page.html: \d+ kB\n", ended.stdout)
     text = Path("page.html").read_text()
@@ -44,7 +31,9 @@ def test_one_result():
 
 
 def test_several_are_called_by_their_folders():
-    assert run("first", "second/", "-o", "page.html", "--title", "Both & all").exit_code == 0
+    assert (
+        run("report", "first", "second/", "-o", "page.html", "--title", "Both & all").exit_code == 0
+    )
     text = Path("page.html").read_text()
     assert "<h1>Both &amp; all</h1>" in text
     assert '<th scope="row">1: first</th>' in text
@@ -53,31 +42,30 @@ def test_several_are_called_by_their_folders():
 
 def test_nothing_is_overwritten_unless_asked_for():
     Path("page.html").write_text("mine")
-    assert "page.html: exists; give -o another path, or add --overwrite" in refused(
-        "first", "-o", "page.html"
-    )
+    text = refused("report", "first", "-o", "page.html")
+    assert "page.html: exists; give -o another path, or add --overwrite" in text
     assert Path("page.html").read_text() == "mine"
-    assert run("first", "-o", "page.html", "--overwrite").exit_code == 0
+    assert run("report", "first", "-o", "page.html", "--overwrite").exit_code == 0
     assert Path("page.html").read_text().startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["first"], "Missing option '-o' / '--out'"),
-        (["-o", "page.html"], "Missing argument 'RESULT...'"),
-        (["first", "-o", "-"], "a page needs a file: -o page.html"),
-        (["first", "-o", "first"], "is not a regular file; give -o another path"),
-        (["first", "-o", "first/page.html"], "is in the result first; give -o another path"),
-        (["first", "-o", "no/page.html"], "cannot be written: No such file or directory"),
-        (["third", "-o", "page.html"], "third: "),
-        (["loop", "-o", "page.html"], "loop: there is no such file or folder"),
-        (["first", "-o", "loop"], "loop: cannot be written"),
+        ("first", "Missing option '-o' / '--out'"),
+        ("-o page.html", "Missing argument 'RESULT...'"),
+        ("first -o -", "a page needs a file: -o page.html"),
+        ("first -o first", "is not a regular file; give -o another path"),
+        ("first -o first/page.html", "is in the result first; give -o another path"),
+        ("first -o no/page.html", "cannot be written: No such file or directory"),
+        ("third -o page.html", "third: "),
+        ("loop -o page.html", "loop: there is no such file or folder"),
+        ("first -o loop", "loop: cannot be written"),
     ],
 )
 def test_what_is_refused(arguments, text):
     Path("loop").symlink_to("loop")
-    assert text in refused(*arguments)
+    assert text in refused("report", *arguments.split())
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch):
@@ -85,4 +73,4 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
         raise CondalError("pages need Jinja2; install with: pip install 'condal[report]'")
 
     monkeypatch.setattr(report, "require", missing)
-    assert "pages need Jinja2" in refused("first", "-o", "page.html")
+    assert "pages need Jinja2" in refused("report", "first", "-o", "page.html")

@@ -30,7 +30,7 @@ from condal.linalg.lanczos import Recurrence
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.meter import Cancelled, agreed
+from condal.runtime.meter import Cancelled, agreed, check_cancelled
 
 MAX_PROOF_STEPS = 20_000  # of Lanczos
 ROUNDED_PART = 0.25  # of c: what rounding leaves of it at least
@@ -77,6 +77,7 @@ def from_random_start(
     in_time, next_least = True, MIN_LOOK
     for steps in _looks(max_steps, LOOK_GROWTH if enough < inf else SLACK_GROWTH):
         try:
+            check_cancelled()  # short steps ask once for several
             run.grow_to(steps)
         except Cancelled:  # fewer steps prove less
             in_time = False

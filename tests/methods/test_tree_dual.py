@@ -9,8 +9,8 @@ from condal.domains import Spectrahedron
 from condal.driver.scaling import normalise
 from condal.linalg.sparse import diagonal_matrix
 from condal.maps import Diagonal
-from condal.methods import tree_dual as module
-from condal.methods.tree_dual import tree_dual
+from condal.methods import state as module
+from condal.methods.state import tree_dual
 from condal.problems import max_cut
 from condal.sets import Box, Equal
 from condal.smooth import Linear

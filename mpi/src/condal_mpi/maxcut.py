@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from condal.io.safe_files import PathLike
 from condal.linalg.points import Point
 from condal.linalg.symmetric import Symmetric
-from condal.methods.tree_dual import best_mu, sums_of
+from condal.methods.state import best_mu, sums_of
 from condal.problem import Problem
 from condal.problems.cuts import Cut
 from condal.problems.models import Trials, point_of, unit_diagonal
@@ -83,7 +83,7 @@ class DistributedMaxCut(GraphModel):
         )
 
     def first_dual(self) -> ShardedArray:
-        """Return the dual that CGAL starts from on one machine; see `condal.methods.tree_dual`."""
+        """Return the dual of `condal.methods.state.tree_dual`, that CGAL starts from."""
         sizes, rows = 0.25 * np.abs(self.block.data), self.block.shape[0]
         sharded: Any = ShardedArray(sizes, self.team)
         mu = best_mu(sharded, self.n)

@@ -42,8 +42,7 @@ from condal.methods.rules import (
     Smoothed,
     norm_cap,
 )
-from condal.methods.state import State, Warm, require_penalty
-from condal.methods.tree_dual import tree_dual
+from condal.methods.state import State, Warm, require_penalty, tree_dual
 from condal.runtime.arguments import require_fraction, require_positive
 from condal.types import Keeps, Storage
 

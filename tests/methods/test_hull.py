@@ -57,11 +57,6 @@ def test_equal_atoms_do_no_harm():
     assert abs(float((F @ t)[0])) <= 1e-7
 
 
-def test_a_vertex_can_be_the_answer():
-    t = minimised(np.eye(3), np.array([5.0, -5.0, 5.0]), np.zeros(3, np.intp), np.ones(3) / 3)
-    np.testing.assert_array_equal(t, [0.0, 1.0, 0.0])
-
-
 @pytest.mark.parametrize("name", PLANTED)
 def test_the_corrected_point_minimises_the_lagrangian_over_its_atoms(name):
     problem, _ = normalise(PLANTED[name]().problem)

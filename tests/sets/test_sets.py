@@ -62,14 +62,6 @@ def test_the_psd_cone_is_that_of_the_map_triangle():
         assert h.distance(z) == pytest.approx(np.linalg.norm(np.minimum(values, 0.0)))
 
 
-def test_known_projections():
-    np.testing.assert_allclose(Ball([1.0, 0.0], 2.0).prox(np.array([6.0, 0.0]), 1.0), [3.0, 0.0])
-    np.testing.assert_allclose(SecondOrder(3).prox(np.array([0.0, 3.0, 4.0]), 1), [2.5, 1.5, 2.0])
-    assert not SecondOrder(3).prox(np.array([-5.0, 3.0, 4.0]), 1.0).any()
-    np.testing.assert_allclose(Affine([1.0, 1.0], 4.0).prox(np.zeros(2), 1.0), [2.0, 2.0])
-    assert Affine([[1.0, 1.0]], [4.0]).conjugate(np.array([3.0, 3.0])) == pytest.approx(12.0)
-
-
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_projections_of_numbers_whose_squares_are_no_doubles(size):
     ball, z = Ball([0.0, 0.0], size), size * np.array([3.0, -4.0])

@@ -163,13 +163,12 @@ def test_a_model_that_is_solved_is_solved_through_condal_solve_as_well():
     assert condal.certify(model, result.x, result.y).bound == pytest.approx(1.0, abs=1e-6)
 
 
-@pytest.mark.parametrize("size", [300.0, 3e4])
-def test_no_proof_of_infeasibility_holds_within_a_trace_only(size):
-    """(1, 0, size) is exactly feasible: a proof within a smaller trace proves nothing."""
+def test_no_proof_of_infeasibility_holds_within_a_trace_only():
+    """(1, 0, 3e4) is exactly feasible: a proof within a smaller trace proves nothing."""
     first, third, C = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
     first[0, 0] = 1.0
     third[0, 2] = third[2, 0] = C[0, 1] = C[1, 0] = 0.5
-    model = conic_model(psd_program(C, [first, third], [1.0, size]))
+    model = conic_model(psd_program(C, [first, third], [1.0, 3e4]))
     result = condal.solve(model)
     assert result.status is not Status.INFEASIBLE
     assert result.infeasible is None

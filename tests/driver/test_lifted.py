@@ -275,12 +275,6 @@ def test_a_result_is_a_warm_start(name, method):
     assert len(again.history) <= most
 
 
-def test_a_result_of_another_side_is_no_warm_start():
-    other = condal.solve(unit_diagonal(4)[0])
-    with pytest.raises(condal.ProblemError, match="warm_start"):
-        condal.solve(unit_diagonal(8)[0], warm_start=other)
-
-
 def test_a_sketch_keeps_hermitian_matrices():
     """Of real side 2n; with all columns nothing is lost."""
     problem, optimum = known("unit diagonal")

@@ -252,6 +252,7 @@ def test_rounding_in_the_callers_symmetry_is_removed(wrap):
             r"C must be symmetric; the largest \|C - C'\| is 1: pass \(C \+ C'\) / 2",
         ),
         (sp.csr_array([[0, 1], [2, 0]]), r"C must be symmetric; the largest \|C - C'\| is 1"),
+        (aslinearoperator(np.triu(np.ones((50, 50)))), "C must be symmetric"),
         (np.diag([1.0, np.nan]), r"C has the value nan at index \(1, 1\)"),
         (sp.csr_array([[1.0, np.inf], [np.inf, 0]]), r"C .its stored entries. has the value inf"),
         (

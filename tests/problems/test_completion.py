@@ -247,7 +247,6 @@ def test_delta_is_by_the_spread_of_what_a_first_fit_leaves():
         ({"rows": [0.0, 1.0]}, "rows must be whole numbers from 0, one per entry"),
         ({"cols": [0, -1]}, "cols must be whole numbers from 0"),
         ({"cols": [[0, 1]]}, "cols must be whole numbers from 0"),
-        ({"values": [1.0, np.nan]}, "values has the value nan at index 1"),
         ({"rows": np.zeros(0, int), "cols": np.zeros(0, int), "values": []}, "got 0, 0 and 0"),
         ({"loss": "cubes"}, "loss must be 'squares', 'huber' or 'absolute'; got 'cubes'"),
         ({"shape": 5}, r"shape must be \(m, n\), two whole numbers; got 5"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -11,34 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.linalg.points import LowRank
 from condal.problems import max_cut
 from condal.storage import Dense
 from known import random_graph, torus
-
-
-def best_cut(W):
-    n = W.shape[0]
-    dense = sp.csr_array(W).toarray()
-    cuts = (np.array((1, *s)) for s in itertools.product((-1.0, 1.0), repeat=n - 1))
-    return max(
-        sum(dense[i, j] * (1 - s[i] * s[j]) / 2 for i in range(n) for j in range(i)) for s in cuts
-    )
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_cuts_lie_below_the_bound_and_small_graphs_are_cut_best(seed):
-    rng = np.random.default_rng(seed)
-    W = np.triu(rng.integers(-2, 5, (9, 9)) * (rng.random((9, 9)) < 0.7), 1).astype(float)
-    W = W + W.T
-    model = max_cut(W)
-    result = condal.solve(model, tol=1e-3)
-    cut = model.round(result, trials=50, seed=0)
-    best = best_cut(W)
-    assert cut.weight == pytest.approx(best)
-    assert best <= result.bound * (1 + 1e-12)
-    assert model.weight(cut.signs) == pytest.approx(cut.weight)
-    assert set(np.unique(cut.signs)) <= {-1.0, 1.0}
 
 
 def test_bipartite_graphs_are_cut_whole():
@@ -81,21 +54,6 @@ def test_loops_and_isolated_vertices_change_nothing():
     assert plain.weight(cut.signs) == pytest.approx(looped.weight(cut.signs))
 
 
-@pytest.mark.parametrize("kind", ["low rank", "dense"])
-def test_repair_is_feasible_and_keeps_feasible_points(kind):
-    rng = np.random.default_rng(0)
-    model = max_cut(random_graph(30, 5.0))
-    U = rng.standard_normal((30, 4))
-    U[3] = 0.0
-    x = LowRank(U, np.array([1.0, 0.5, 2.0, 0.1]))
-    given = x if kind == "low rank" else condal.dense(x)
-    repaired = model.problem.repair(given)
-    assert model.problem.infeasibility(repaired) <= 1e-12
-    assert np.linalg.eigvalsh(condal.dense(repaired)).min() >= -1e-12
-    again = model.problem.repair(repaired)
-    assert np.allclose(condal.dense(again), condal.dense(repaired))
-
-
 def test_rounding_improves_until_no_flip_helps():
     model = max_cut(random_graph(200, 8.0))
     result = condal.solve(model, tol=1e-2)
@@ -125,10 +83,6 @@ def weighted(weight):
     [
         (np.zeros((4, 4)), "the graph has no edges"),
         (np.zeros((0, 0)), "at least 1 x 1"),
-        (np.ones((3, 4)), r"W must be a square matrix.*got shape \(3, 4\)"),
-        (np.array([[0, 1.0], [2.0, 0]]), r"W must be symmetric; the largest \|W - W'\| is 1"),
-        (np.array([[0, np.nan], [np.nan, 0]]), "W has the value nan at index"),
-        (sp.csr_array(np.array([[0, np.inf], [np.inf, 0]])), "has the value inf"),
         (1j * np.eye(3), r"W is complex .* pass numpy\.real\(W\) .* angular_synchronisation"),
         ([[0, 1], [1]], "W must be a matrix, with rows of one length; got a list of 2 parts"),
         (weighted("heavy"), r"must be real numbers; got 'heavy' on the edge \(0, 1\)"),

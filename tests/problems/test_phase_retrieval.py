@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import condal
-from condal.errors import ProblemError
 from condal.problems import Signal, phase_retrieval
 
 
@@ -121,9 +120,8 @@ A = random_numbers((6, 2), seed=16)
         ({"a": A[:5]}, "there are 5 measurements, but 6 intensities: there must be one for each"),
         ({"a": A, "intensities": -np.ones(6)}, "none may be negative.*the smallest is -1"),
         ({"a": A, "intensities": np.zeros(6)}, "not all may be 0; the smallest is 0"),
-        ({"a": A, "intensities": np.full(6, np.nan)}, "intensities has the value nan at index 0"),
-        ({"a": A, "intensities": 1j * np.ones(6)}, "intensities is complex"),
         ({"a": A, "trace": 0.0}, "trace must be a positive number; got 0.0"),
+        ({"a": 0 * A}, "a is 0: its measurements say nothing"),
         ({"a": A * [1, 0]}, r"do not bound the signal \(a has nearly dependent columns\): pass"),
         (
             {"masks": np.ones((3, 1, 2)), "intensities": np.ones((1, 2, 3))},
@@ -146,16 +144,6 @@ def test_bad_questions_are_refused():
         model.signal(result).error(np.zeros(2))
 
 
-def test_the_callers_arrays_are_kept():
-    a, b = A.copy(), np.arange(6.0)
-    model = phase_retrieval(b, a)
-    condal.solve(model, tol=1e-2)
-    np.testing.assert_array_equal(a, A)
-    np.testing.assert_array_equal(b, np.arange(6.0))
-    b[:] = 7.0
-    np.testing.assert_array_equal(model.b, np.arange(6.0))
-
-
 def test_the_residual_of_a_complex_signal_under_real_measurements():
     rng = np.random.default_rng(30)
     a, u = rng.standard_normal((20, 4)), rng.standard_normal(4) + 1j * rng.standard_normal(4)
@@ -168,11 +156,6 @@ def test_the_trace_never_excludes_the_signal():
     a = rng.standard_normal((100, 50))
     u = np.linalg.eigh(a.T @ a)[1][:, 0]  # the weakest direction
     assert condal.problems.phase_retrieval((a @ u) ** 2, a).trace >= 1.0
-
-
-def test_measurements_of_nothing_are_refused():
-    with pytest.raises(ProblemError, match="a is 0: its measurements say nothing"):
-        condal.problems.phase_retrieval(np.ones(3), np.zeros((3, 2)))
 
 
 def test_pixels_that_are_measured_unequally_are_scaled():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -23,24 +21,13 @@ def measured(n, degree, wrong, seed=0):
     return sp.csr_array(C + C.T), signs
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_best_signs_of_small_problems_are_found(seed):
-    model = sign_synchronisation(measured(10, 6.0, 0.25, seed)[0])
-    result = condal.solve(model)
-    best = max(model.value(np.array((1.0, *s))) for s in itertools.product((-1.0, 1.0), repeat=9))
-    found = model.round(result)
-    assert found.value == pytest.approx(best)
-    assert found.bound == result.bound
-    assert model.value(-found.signs) == found.value
-    assert best <= result.bound * (1 + 1e-12)
-
-
 def test_few_wrong_measurements_are_all_found_and_it_is_proved():
     C, signs = measured(200, 40.0, 0.1)
     model = sign_synchronisation(C)
     result = condal.solve(model, tol=1e-6)
     found = model.round(result)
     assert found.agreement(signs) == 1.0
+    assert model.value(-found.signs) == found.value
     assert result.bound - found.value <= 1e-6 * found.value
     certificate = model.certificate(found.signs)
     assert (
@@ -93,9 +80,6 @@ def test_the_diagonal_says_nothing():
     [
         (np.zeros((3, 3)), "C has no measurements"),
         (np.eye(3), "C has no measurements"),
-        (np.ones((3, 4)), "C must be a square matrix"),
-        (np.array([[0, 1.0], [2.0, 0]]), "C must be symmetric"),
-        (1j * np.ones((2, 2)), "C is complex"),
     ],
 )
 def test_bad_measurements_are_refused(C, text):

@@ -197,9 +197,6 @@ def test_a_sketch_of_many_vertices_is_solved_without_an_n_by_n_array():
 @pytest.mark.parametrize(
     ("graph", "text"),
     [
-        (np.ones((3, 4)), r"graph must be a square matrix.*got shape \(3, 4\)"),
-        (np.array([[0, 1.0], [2.0, 0]]), "graph must be symmetric"),
-        (1j * np.eye(3), "graph is complex"),
         ("a graph", "graph must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; got"),
         (nx.DiGraph([(0, 1)]), "the graph is directed; pass an undirected one"),
         (nx.Graph(), "the graph has no vertices"),

@@ -226,7 +226,6 @@ TWO = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])])
     [
         ([[1, -2]], ["X"], r"negative; got -2 at \[0, 1\]"),
         ([[1, 2, 3]], ["X"], "a row for each of the 1 bases and a column for each of the 2"),
-        ([[1, np.nan]], ["X"], "finite"),
         ([[0, 0], [1, 1]], ["X", "Y"], "setting 0 has no counts"),
         ([[1, 1]], ["Q"], "one letter X, Y or Z"),
         ([1, 2], None, "a mapping from each basis"),

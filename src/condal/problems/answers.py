@@ -36,14 +36,21 @@ class Answer(ABC):
     model: Any
     bound: float
     first_integer: ClassVar[int] = 0  # in a file
+    bound_is_upper: ClassVar[bool] = False
 
     @abstractmethod
     def rows(self) -> Rows:
         """Return the answer as names and values."""
 
-    @abstractmethod
     def proved(self) -> Rows:
         """Return what the bound proves, if it is finite."""
+        shown = number(self.bound, up=self.bound_is_upper, down=not self.bound_is_upper)
+        return [("bound", f"{shown}, {self.none_text}")]
+
+    @property
+    def none_text(self) -> str:
+        """What the bound says of other answers."""
+        return "no x has a smaller objective"
 
     @abstractmethod
     def figures(self) -> Figures:
@@ -93,7 +100,7 @@ class RoundedAnswer(Answer):
     """An answer that was rounded. Its first fields are its value, the proved bound on the value of
     every answer, and the integers that make it."""
 
-    bound_is_upper: ClassVar[bool] = True
+    bound_is_upper = True
 
     @property
     def integers(self) -> Any:
@@ -131,14 +138,10 @@ class CostAnswer(RoundedAnswer):
 
     @property
     def none_text(self) -> str:
-        """What the bound says of other answers."""
         return f"no {self.noun} costs less"
 
     def proved(self) -> Rows:
-        return [
-            ("bound", f"{number(self.bound, down=True)}, {self.none_text}"),
-            ("quality", excess_text(self._excess, self.noun)),
-        ]
+        return [*super().proved(), ("quality", excess_text(self._excess, self.noun))]
 
     def figures(self) -> Figures:
         return {self.figure: self._field(0)[1], "excess": finite(self._excess)}

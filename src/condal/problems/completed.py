@@ -111,9 +111,6 @@ class Completed(Answer):
             ("radius", f"{number(self.model.radius)}, the largest sum of singular values"),
         ]
 
-    def proved(self) -> Rows:
-        return [("bound", f"{number(self.bound, down=True)}, no x has a smaller objective")]
-
     def figures(self) -> Figures:
         radius = float(self.model.radius)
         return {"rmse": self.misfit, "rank": float(self.rank), "radius": radius}

@@ -50,6 +50,9 @@ class Direction(Answer):
     model: Any = None
     bound: float = np.inf
 
+    bound_is_upper = True
+    none_text = "no such vector has a larger value"
+
     def picture(self) -> Picture:
         from condal.report import pictures
 
@@ -61,9 +64,6 @@ class Direction(Answer):
             ("value", f"{number(self.objective)}, u' Phi u of a vector with u' Psi u = 1"),
             ("vector", f"{self.vector.size:,} numbers, |u|^2 = {squared:.6g}"),
         ]
-
-    def proved(self) -> Rows:
-        return [("bound", f"{number(self.bound, up=True)}, no such vector has a larger value")]
 
     def figures(self) -> Figures:
         return {"value": self.objective}

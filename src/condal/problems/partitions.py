@@ -103,10 +103,10 @@ class Partition(RoundedAnswer):
             ("quality", f"{number(self.value)}, {self.model.quality_text}"),
         ]
 
-    def proved(self) -> Rows:
-        most = number(self.bound, up=True)
+    @property
+    def none_text(self) -> str:
         groups = "any number of" if self.model.k is None else self.model.k
-        return [("bound", f"{most}, no partition into {groups} groups has a higher quality")]
+        return f"no partition into {groups} groups has a higher quality"
 
     def figures(self) -> Figures:
         return {"quality": self.value, "quality_bound": finite(self.bound)}

@@ -23,7 +23,6 @@ from condal.problems.answers import Answer, Figures, Rows
 from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive, unpredictable_seed
-from condal.runtime.numbers import number
 from condal.smooth.losses import LeastSquares
 
 if TYPE_CHECKING:
@@ -69,9 +68,6 @@ class Signal(Answer):
             ("signal", f"{self.values.size:,} {kind} numbers, up to a factor of modulus 1"),
             ("residual", f"{self.residual:.2g}, | |a u|^2 - b | / |b|"),
         ]
-
-    def proved(self) -> Rows:
-        return [("bound", f"{number(self.bound, down=True)}, no x has a smaller objective")]
 
     def figures(self) -> Figures:
         return {"residual": self.residual}

@@ -131,6 +131,8 @@ class Poses(Answer):
     translations: Array | None = None
     model: Any = None
 
+    none_text = "no poses cost less"
+
     def picture(self) -> Picture:
         from condal.report import pictures
 
@@ -150,10 +152,7 @@ class Poses(Answer):
 
     def proved(self) -> Rows:
         gap = f"within {self.optimality_gap:.2g} of the global optimum, relative to the cost"
-        return [
-            ("bound", f"{number(self.bound, down=True)}, no poses cost less"),
-            ("quality", f"the cost is {gap}"),
-        ]
+        return [*super().proved(), ("quality", f"the cost is {gap}")]
 
     def figures(self) -> Figures:
         gap = self.optimality_gap if np.isfinite(self.bound) else None

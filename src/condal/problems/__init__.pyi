@@ -13,7 +13,6 @@ from condal.problems.completion import matrix_completion as matrix_completion
 from condal.problems.cuts import Cut as Cut
 from condal.problems.cuts import MaxCut as MaxCut
 from condal.problems.cuts import max_cut as max_cut
-from condal.problems.density_matrices import State as State
 from condal.problems.generalised_eigenvectors import Direction as Direction
 from condal.problems.generalised_eigenvectors import (
     GeneralisedEigenvector as GeneralisedEigenvector,
@@ -50,6 +49,7 @@ from condal.problems.stable_sets import StableSet as StableSet
 from condal.problems.synchronisation import Signs as Signs
 from condal.problems.synchronisation import SignSynchronisation as SignSynchronisation
 from condal.problems.synchronisation import sign_synchronisation as sign_synchronisation
+from condal.problems.tomography import State as State
 from condal.problems.tomography import StateTomography as StateTomography
 from condal.problems.tomography import state_tomography as state_tomography
 from condal.problems.trace_norm import Coefficients as Coefficients

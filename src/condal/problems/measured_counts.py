@@ -143,6 +143,20 @@ def coherences(d: int) -> Inner:
     )
 
 
+def target_state(target: Any, d: int) -> Any:
+    """Return a unit vector, or a density matrix, of dimension d."""
+    t = np.asarray(target)
+    if t.shape not in ((d,), (d, d)) or t.dtype.kind not in "biufc" or not np.isfinite(t).all():
+        raise ProblemError(
+            f"a target state is a vector of {d} finite numbers or a {d} x {d} density matrix; got "
+            f"shape {t.shape}"
+        )
+    size = float(np.linalg.norm(t)) if t.ndim == 1 else float(np.trace(t).real)
+    if not size > 0:
+        raise ProblemError("a target state must not be 0")
+    return t.astype(np.complex128) / size
+
+
 def _checked(counts: Any) -> Array:
     table = finite_array(counts, "counts")
     if (table < 0).any():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -15,11 +16,11 @@ from condal.linalg.points import Array
 from condal.maps.pauli import PauliProbabilities
 from condal.nonsmooth.norms import GroupL1
 from condal.problem import Problem
-from condal.problems.density_matrices import State, target_state
-from condal.problems.measured_counts import coherences, measured, nearest_image
+from condal.problems.answers import Answer, Figures, Rows
+from condal.problems.measured_counts import coherences, measured, nearest_image, target_state
 from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
-from condal.runtime.arguments import require_positive
+from condal.runtime.arguments import require_choice, require_positive
 from condal.smooth.losses import LeastSquares, Poisson
 from condal.types import LinearMap
 
@@ -27,6 +28,76 @@ MEASURED = 1e-9  # a smaller square of a coefficient of a target is rounding
 ROUNDING = 1e-12  # of a fidelity
 
 Loss = Literal["squares", "likelihood"]
+
+
+@dataclass(frozen=True, eq=False)
+class State(Answer):
+    r"""A density matrix.
+
+    Attributes
+    ----------
+    rho : ndarray
+        The matrix, Hermitian, psd, of trace 1.
+    objective : float
+        The loss at `rho`.
+    bound : float, optional
+        A proved lower bound on the loss of every state.
+    """
+
+    rho: Any
+    objective: float
+    model: Any = None
+    bound: float = -np.inf
+
+    def picture(self) -> Any:
+        from condal.report import pictures
+
+        panels = [("real part of rho", self.rho.real), ("imaginary part of rho", self.rho.imag)]
+        return pictures.images(panels, "The density matrix.")
+
+    def rows(self) -> Rows:
+        d, values = len(self.rho), np.linalg.eigvalsh(self.rho)[::-1]
+        leading = ", ".join(f"{value:.3f}" for value in values[:4])
+        return [
+            ("state", f"{d:,} x {d:,} density matrix"),
+            ("purity", f"{self.purity:.4f}"),
+            ("eigenvalues", leading + (", ..." if values.size > 4 else "")),
+        ]
+
+    none_text = "no state has a smaller loss"
+
+    def figures(self) -> Figures:
+        return {"purity": self.purity}
+
+    def lines(self) -> Iterable[str]:
+        return (f"{value.real:.17g},{value.imag:.17g}" for value in self.rho.ravel())
+
+    @property
+    def purity(self) -> float:
+        r""":math:`\operatorname{tr} \rho^2`: 1 for a pure state, 1 / d for the mixed one."""
+        return float(np.vdot(self.rho, self.rho).real)
+
+    def fidelity(self, target: Any) -> float:
+        r"""Return :math:`(\operatorname{tr} |\sqrt\rho \sqrt\sigma|)^2` for a target state.
+
+        Parameters
+        ----------
+        target : array_like
+            A vector, of any length, of a pure state, or a density matrix :math:`\sigma`.
+
+        Returns
+        -------
+        float
+            The fidelity, from 0 to 1; :math:`\langle t | \rho | t \rangle` for a pure state.
+        """
+        t = target_state(target, len(self.rho))
+        if t.ndim == 1:
+            return float(np.vdot(t, self.rho @ t).real)
+        between = factor_of(self.rho).conj().T @ factor_of(t)
+        return float(np.linalg.svd(between, compute_uv=False).sum() ** 2)
+
+    def __repr__(self) -> str:
+        return f"State(dimension={len(self.rho)}, purity={self.purity:.4g})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,9 +216,8 @@ class StateTomography(Model):
         the result exceeds the optimum by at least the square of the distance between the
         probabilities of x and of a minimiser, over :math:`2 \sigma^2`. So they are for the loss
         "squares" without `trace_penalty` and Pauli bases that determine the fidelity, and otherwise
-        0 and 1. An excess of
-        1/2 moves the fidelity by the standard deviation of its estimate from the means of the
-        products of Pauli matrices.
+        0 and 1. An excess of 1/2 moves the fidelity by the standard deviation of its estimate from
+        the means of the products of Pauli matrices.
 
         Parameters
         ----------
@@ -233,8 +303,7 @@ def state_tomography(
     >>> print(f"{state.fidelity([1, 0]):.2f}")
     0.97
     """
-    if loss not in ("squares", "likelihood"):
-        raise ProblemError(f"loss must be 'squares' or 'likelihood'; got {loss!r}")
+    require_choice(loss, "loss", get_args(Loss))
     require_positive(background, "background")
     for weight, prior in ((l1, "l1"), (trace_penalty, "trace_penalty")):
         if weight != 0:
@@ -242,8 +311,7 @@ def state_tomography(
     if trace_penalty and loss != "squares":
         raise ProblemError("trace_penalty is for the loss 'squares': leave one of them out")
     A, table, dimension = measured(counts, measurements)
-    shots = table.sum(axis=1)
-    p = table.shape[1]
+    shots, p = table.sum(axis=1), table.shape[1]
     each, priors = np.repeat(shots, p), (float(l1), float(trace_penalty))
     given = (loss, float(background), name, *priors)
     return StateTomography(A, table.ravel(), each, p, dimension, *given)

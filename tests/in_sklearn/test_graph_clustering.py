@@ -39,14 +39,6 @@ def test_planted_communities_are_recovered(objective, sizes):
     assert fitted.n_iter_ == fitted.result_.iterations
 
 
-def test_the_value_is_the_modularity_of_networkx():
-    W, _ = _planted([15, 15], 0.5, 0.2)
-    fitted = SDPGraphClustering(2, affinity="precomputed", random_state=0).fit(W)
-    groups = [set(np.flatnonzero(fitted.labels_ == c)) for c in range(2)]
-    expected = nx.community.modularity(nx.from_scipy_sparse_array(W), groups)
-    assert fitted.value_ == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize("objective", ["modularity", "block_model", "max_cut"])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_no_clustering_is_above_the_bound(objective, k):

@@ -16,22 +16,11 @@ BARELY = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
 class Kept:
     """K. `made(factors)` is condal's set of the scaled images; the factors are equal, unless each
-    coordinate may have its own (`each`). `support(d)` is inf if it is unbounded."""
+    coordinate may have its own (`each`). `rival(z)` are CVXPY's constraints, `nearest(z)` is the
+    projection, and `support(d)` is inf if it is unbounded."""
 
     size: int
     each = False
-
-    def made(self, factors: np.ndarray) -> Any:
-        raise NotImplementedError
-
-    def rival(self, z: Any) -> list[Any]:
-        raise NotImplementedError
-
-    def nearest(self, z: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
-    def support(self, d: np.ndarray) -> float:
-        raise NotImplementedError
 
 
 @dataclass

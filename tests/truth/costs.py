@@ -88,39 +88,43 @@ def random_smooth(space: Any, size: float, rng, positive: bool) -> Cost:
     return _of_images(kind, space, M, size, rng)
 
 
+def squares(made: Any, F: np.ndarray, c0: np.ndarray, weight: float) -> Cost:
+    return Cost(
+        "LeastSquares",
+        made,
+        lambda z: 0.5 * weight * float(np.sum((F @ z - c0) ** 2)),
+        lambda x: 0.5 * weight * cp.sum_squares(F @ x - c0),
+    )
+
+
+def huber(made: Any, F: np.ndarray, c0: np.ndarray, delta: float, weight: float) -> Cost:
+    def value(z: np.ndarray) -> float:
+        r = np.abs(F @ z - c0)
+        return weight * float(np.where(r <= delta, 0.5 * r**2, delta * (r - 0.5 * delta)).sum())
+
+    return Cost("Huber", made, value, lambda x: 0.5 * weight * cp.sum(cp.huber(F @ x - c0, delta)))
+
+
 def _of_images(kind: str, space: Any, M: Image, size: float, rng) -> Cost:
     F, m = M.rows, len(M.rows)
     weight = float(rng.choice([1.0, 0.1, 20.0]))
     c0 = rng.standard_normal(m) * size * float(rng.choice([0.3, 3.0]))
 
-    def made_of(c: float, s: float) -> tuple[Any, float]:
-        return M.made(space, None if s == 1.0 else np.full(m, 1 / s)), c * weight
+    def made_by(loss: Any, *data: Any) -> Callable[[float, float], Any]:
+        return lambda c, s: loss(
+            M.made(space, None if s == 1.0 else np.full(m, 1 / s)), *data, c * weight
+        )
 
     if kind == "LeastSquares":
-        return Cost(
-            kind,
-            lambda c, s: (lambda A, w: condal.LeastSquares(A, c0, w))(*made_of(c, s)),
-            lambda z: 0.5 * weight * float(np.sum((F @ z - c0) ** 2)),
-            lambda x: 0.5 * weight * cp.sum_squares(F @ x - c0),
-        )
+        return squares(made_by(condal.LeastSquares, c0), F, c0, weight)
     if kind == "Huber":
         delta = float(rng.choice([0.1, 1.0]))
-
-        def huber(r: np.ndarray) -> float:
-            far = delta * (np.abs(r) - 0.5 * delta)
-            return float(np.where(np.abs(r) <= delta, 0.5 * r**2, far).sum())
-
-        return Cost(
-            kind,
-            lambda c, s: (lambda A, w: condal.Huber(A, c0, delta, w))(*made_of(c, s)),
-            lambda z: weight * huber(F @ z - c0),
-            lambda x: 0.5 * weight * cp.sum(cp.huber(F @ x - c0, delta)),
-        )
+        return huber(made_by(condal.Huber, c0, delta), F, c0, delta, weight)
     if kind == "Logistic":
         labels = rng.choice([-1.0, 1.0], m)
         return Cost(
             kind,
-            lambda c, s: (lambda A, w: condal.Logistic(A, labels, w))(*made_of(c, s)),
+            made_by(condal.Logistic, labels),
             lambda z: weight * float(np.logaddexp(0.0, -labels * (F @ z)).sum()),
             lambda x: weight * cp.sum(cp.logistic(cp.multiply(-labels, F @ x))),
         )
@@ -135,7 +139,7 @@ def _of_images(kind: str, space: Any, M: Image, size: float, rng) -> Cost:
         logs = float(counts[some] @ np.log(counts[some]))
         return Cost(
             kind,
-            lambda c, s: (lambda A, w: condal.Poisson(A, counts, back, w))(*made_of(c, s)),
+            made_by(condal.Poisson, counts, back),
             lambda z: weight * poisson(F @ z),
             lambda x: (
                 weight

@@ -11,7 +11,6 @@ from laws.domains import DOMAINS
 from truth import flats, polyhedra
 from truth.applications import MATRICES
 from truth.case import Case
-from truth.discrete import DISCRETE
 from truth.models import MODELS
 from truth.regions import Joined, Nuclear, Region, Spectral
 from truth.templates import random_case
@@ -129,5 +128,4 @@ FAMILIES: dict[str, Callable[[int], Case]] = {
     **{name: _of_region(name) for name in REGIONS},
     **MATRICES,
     **MODELS,
-    **DISCRETE,
 }

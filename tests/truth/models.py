@@ -1,8 +1,9 @@
-"""The applications that are instances of the template."""
+"""The applications that are instances of the template, and those over permutations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations, product
 from typing import Any
 
 import cvxpy as cp
@@ -10,36 +11,18 @@ import numpy as np
 from scipy.linalg import eigh
 
 from condal import problems
-from spaces import Hermitians, Matrices
-from truth.applications import LOST
+from spaces import Hermitians, Matrices, numbers
+from truth import flats
+from truth.applications import LOST, of_square
 from truth.case import Case
 from truth.constraints import Box
-from truth.costs import Cost, linear
+from truth.costs import Cost, huber, linear, squares
 from truth.images import Image
 from truth.regions import Nuclear, Region, Spectral
 from truth.templates import Scale, Template
-from truth.terms import Term
+from truth.terms import Term, absolute
 
 UNIT = Scale(1.0, 1.0, 1.0)
-
-
-def squares(F: np.ndarray, c: np.ndarray, weight: float = 1.0) -> Cost:
-    """weight/2 |Fx - c|^2; condal's own is that of the model."""
-    return Cost(
-        "squares",
-        lambda c, s: None,
-        lambda z: 0.5 * weight * float(np.sum((F @ z - c) ** 2)),
-        lambda x: 0.5 * weight * cp.sum_squares(F @ x - c),
-    )
-
-
-def absolute(c: np.ndarray, weight: float = 1.0) -> Term:
-    return Term(
-        "absolute",
-        lambda c: None,
-        lambda z: weight * float(np.abs(z - c).sum()),
-        lambda z: weight * cp.norm1(z - c),
-    )
 
 
 def nothing(region: Region) -> Cost:
@@ -58,21 +41,11 @@ def completion(seed: int) -> Case:
     model, region = problems.matrix_completion(i, j, v, **more), Nuclear(m, n, radius)
     F = np.zeros((count, m * n))
     F[np.arange(count), i * n + j] = 1.0
-    f, B, g = squares(F, v, 1 / count), None, None
+    f, B, g = squares(None, F, v, 1 / count), None, None
     if loss == "absolute":
         f, B, g = nothing(region), Image(F), absolute(v, 1 / count)
     elif loss == "huber":
-
-        def huber(z: np.ndarray) -> float:
-            r = np.abs(F @ z - v)
-            return float(np.mean(np.where(r <= delta, 0.5 * r**2, delta * (r - 0.5 * delta))))
-
-        f = Cost(
-            "huber",
-            lambda c, s: None,
-            huber,
-            lambda x: 0.5 / count * cp.sum(cp.huber(F @ x - v, delta)),
-        )
+        f = huber(None, F, v, delta, 1 / count)
     template = Template(region, f, B=B, g=g)
     return template.case("completion", UNIT, kind=loss, model=model, margin=0.0)
 
@@ -82,7 +55,7 @@ def trace_regression(seed: int) -> Case:
     p, m, n = int(rng.integers(1, 9)), int(rng.integers(1, 5)), int(rng.integers(1, 4))
     a, Y = rng.standard_normal((p, m)), rng.standard_normal((p, n))
     radius = float(rng.choice([0.1, 1.0, 10.0]))
-    template = Template(Nuclear(m, n, radius), squares(np.kron(a, np.eye(n)), Y.ravel()))
+    template = Template(Nuclear(m, n, radius), squares(None, np.kron(a, np.eye(n)), Y.ravel(), 1.0))
     model = problems.trace_regression(a, Y, radius=radius)
     return template.case("trace-regression", UNIT, kind="squares", model=model, margin=0.0)
 
@@ -98,7 +71,7 @@ def phase_retrieval(seed: int) -> Case:
     space = Hermitians(n) if hermitian else Matrices(n)
     F = np.array([space.flat(np.outer(row.conj(), row)) for row in a])
     region = Spectral(n, trace, True, hermitian)
-    template = Template(region, squares(F, b, 1 / float(b @ b)))
+    template = Template(region, squares(None, F, b, 1 / float(b @ b)))
     model = problems.phase_retrieval(b, a, trace=trace)
     return template.case("phase-retrieval", UNIT, kind="squares", model=model, margin=0.0)
 
@@ -123,7 +96,7 @@ def tomography(seed: int) -> Case:
     b = F @ np.linalg.lstsq(F, b, rcond=None)[0]
     share = (counts + 0.5) / (counts.sum(axis=1, keepdims=True) + 0.5 * (outcomes + 1))
     variance = float(np.mean(share * (1 - share) / counts.sum(axis=1, keepdims=True)))
-    template = Template(Spectral(d, 1.0, False, True), squares(F, b, 1 / variance))
+    template = Template(Spectral(d, 1.0, False, True), squares(None, F, b, 1 / variance))
     model = problems.state_tomography(counts, E)
     return template.case("tomography", UNIT, kind="squares", model=model, margin=0.0)
 
@@ -212,6 +185,72 @@ def pencil(seed: int) -> Case:
     return template.case("pencil", UNIT, kind="definite", model=model, upper=upper, margin=0.0)
 
 
+def map_inference(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 18])
+    nodes = int(rng.integers(1, 5))
+    states = rng.integers(1, 4, nodes)
+    pairs = [(i, j) for i in range(nodes) for j in range(i + 1, nodes)]
+    edges = [pair for pair in pairs if rng.random() < 0.7] or pairs[:1]
+    if not edges:  # a single node: join it to another with one state
+        states, edges = np.append(states, 1), [(0, 1)]
+    unary = [rng.standard_normal(k) for k in states]
+    tables = [numbers(rng, (states[i], states[j]), bool(rng.integers(2))) for i, j in edges]
+    sizes = [*states.tolist(), *(int(states[i] * states[j]) for i, j in edges)]
+    begins = np.cumsum([0, *sizes])
+    rows = []
+    for e, ends in enumerate(edges):
+        place = begins[len(states) + e] + np.arange(sizes[len(states) + e])
+        place = place.reshape(states[ends[0]], states[ends[1]])
+        for axis in (0, 1):
+            for a in range(states[ends[axis]]):
+                row = np.zeros(begins[-1])
+                row[np.take(place, a, axis=axis)] = 1.0
+                row[begins[ends[axis]] + a] -= 1.0
+                rows.append(row)
+    cost = np.concatenate([part.ravel() for part in (*unary, *tables)])
+    energies = [
+        sum(unary[i][p[i]] for i in range(len(states)))
+        + sum(table[p[i], p[j]] for table, (i, j) in zip(tables, edges, strict=True))
+        for p in product(*(range(k) for k in states))
+    ]
+    region, zero = flats.Simplices(sizes), np.zeros(len(rows))
+    template = Template(region, linear(region.space, cost), Image(np.array(rows)), Box(zero, zero))
+    upper = float(min(energies)) + LOST * float(np.abs(cost).sum())
+    model = problems.map_inference(unary, np.array(edges), tables)
+    return template.case("map", UNIT, kind=f"{nodes}", model=model, upper=upper, margin=0.0)
+
+
+def qap(seed: int) -> Case:
+    """The formulation of de Klerk and Sotirov (2010), without facial reduction."""
+    rng = np.random.default_rng([seed, 20])
+    n = int(rng.integers(2, 4))
+    A, B = rng.integers(-2, 5, (2, n, n)).astype(float)
+    C = np.kron(A, B)
+    i, p = np.divmod(np.arange(n * n), n)
+    apart = (i[:, None] == i) != (p[:, None] == p)
+    costs = [float(np.sum(A * B[np.ix_(q, q)])) for q in permutations(range(n))]
+    C = np.where(apart, 0.0, 0.5 * (C + C.T))
+    sums = np.array([*(i == k for k in range(n)), *(p == k for k in range(n))], dtype=float)
+
+    def rules(x: Any) -> list[Any]:
+        d = cp.diag(x)
+        return [cp.sum(x) == n * n, cp.multiply(x, apart) == 0, x >= 0, sums @ d == 1]
+
+    def missed(x: np.ndarray) -> float:
+        return float(np.linalg.norm(np.where(apart, x, np.minimum(x, 0.0))))
+
+    return of_square(
+        "qap",
+        f"n = {n}",
+        problems.quadratic_assignment(A, B),
+        C=C,
+        trace=float(n),
+        rules=rules,
+        missed=missed,
+        upper=min(costs) + LOST * float(np.abs(C).sum()),
+    )
+
+
 MODELS: dict[str, Callable[[int], Case]] = {
     "completion": completion,
     "trace-regression": trace_regression,
@@ -221,4 +260,6 @@ MODELS: dict[str, Callable[[int], Case]] = {
     "sparse-pca": sparse_pca,
     "geneig": geneig,
     "pencil": pencil,
+    "map": map_inference,
+    "qap": qap,
 }

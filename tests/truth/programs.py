@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import clarabel
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from attempts import Findings
 from condal.problems.conic import Block, Program, UnboundedTraceError, conic_model
 from condal.result import Status
-from truth.clarabel_form import for_clarabel
 from truth.judged import ROUNDING
 from truth.random_programs import random_program
 from truth.rivals import ACCURACY, SAID, SECONDS, Said, interval, is_panic
@@ -164,3 +166,73 @@ def _agrees(findings: Findings, model: Any, result: Any, heard: Heard, tol: floa
     z = sense * (program.c.toarray().ravel() - program.A.T @ y)
     out = min(least(block, z[program.place(j)]) for j, block in enumerate(program.blocks))
     findings.ask(out * model.trace.traces.max() >= -room, f"y is not dual by {out!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class ClarabelForm:
+    """min <c, u>, Au + s = b, s in the cones, where x = Tu.
+
+    `norms` are the lengths that the rows of the program had, `size` that of its objective, which
+    is `sense` times this one.
+    """
+
+    c: np.ndarray
+    A: sp.csc_matrix
+    b: np.ndarray
+    cones: list[Any]
+    T: np.ndarray
+    norms: np.ndarray
+    size: float
+    sense: float
+
+    def solve(self, *, accuracy: float, seconds: float = np.inf) -> Any:
+        """Solve the program with Clarabel."""
+        settings = clarabel.DefaultSettings()
+        settings.verbose, settings.time_limit = False, seconds
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
+        n = self.c.size
+        P = sp.csc_matrix((n, n))
+        return clarabel.DefaultSolver(P, self.c, self.A, self.b, self.cones, settings).solve()
+
+
+def for_clarabel(program: Program) -> ClarabelForm:
+    """Return the program with rows and objective scaled to norm 1."""
+    T = block_diag(*(_entries(block) for block in program.blocks))
+    sense = -1.0 if program.maximise else 1.0
+    A, c = program.A.toarray() @ T, sense * program.c.toarray().ravel() @ T
+    norms, size = np.linalg.norm(A, axis=1), float(np.linalg.norm(c)) or 1.0
+    norms[norms == 0] = 1.0
+    m, n = A.shape
+    return ClarabelForm(
+        c / size,
+        sp.csc_matrix(np.vstack([A / norms[:, None], -np.eye(n)])),
+        np.concatenate([program.b / norms, np.zeros(n)]),
+        [*([clarabel.ZeroConeT(m)] if m else []), *map(_cone, program.blocks)],
+        T,
+        norms,
+        size,
+        sense,
+    )
+
+
+def _cone(block: Block) -> Any:
+    kinds = {
+        "psd": clarabel.PSDTriangleConeT,
+        "orthant": clarabel.NonnegativeConeT,
+        "second-order": clarabel.SecondOrderConeT,
+    }
+    return kinds[block.kind](block.n)
+
+
+def _entries(block: Block) -> np.ndarray:
+    """Return the entries of a block from Clarabel's variables: for matrices, the upper triangle
+    column by column, with sqrt(2) x_ij."""
+    n = block.n
+    if block.kind != "psd":
+        return np.eye(n)
+    j, i = np.tril_indices(n)
+    T = np.zeros((n * n, i.size))
+    T[i * n + j, np.arange(i.size)] = T[j * n + i, np.arange(i.size)] = np.where(
+        i == j, 1.0, np.sqrt(0.5)
+    )
+    return T

@@ -33,20 +33,8 @@ class Region:
     scales = True
     exacts = True
 
-    def made(self, s: float) -> Any:
-        raise NotImplementedError
-
-    def vertex(self, v: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
     def least(self, v: np.ndarray) -> float:
         return float(v @ self.vertex(v))
-
-    def off(self, z: np.ndarray) -> float:
-        raise NotImplementedError
-
-    def rival(self) -> tuple[Any, list[Any]]:
-        raise NotImplementedError
 
     def member(self, rng) -> np.ndarray:
         """Return an interior point: a mean of vertices."""
@@ -203,13 +191,10 @@ class Joined(Region):
 
 
 class Flat(Region):
-    """The base of the domains of vectors."""
+    """The base of the domains of vectors; `_rules(x)` are the constraints for CVXPY."""
 
     def __init__(self, n: int, size: float) -> None:
         self.space, self.size = Vectors(n), size
-
-    def _rules(self, x: Any) -> list[Any]:
-        raise NotImplementedError
 
     def rival(self) -> tuple[Any, list[Any]]:
         x = self.space.variable()[0]

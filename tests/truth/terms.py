@@ -29,99 +29,88 @@ def random_term(size: int, rng) -> Term:
     return kinds[int(rng.integers(len(kinds)))](size, t, rng)
 
 
+def _times(t: float, made: Callable[[float], Any], value: Any, rival: Any) -> Term:
+    """Return t times a function: `made(t)` is condal's, `value` and `rival` are for t = 1."""
+    name = type(made(t)).__name__
+    return Term(name, lambda c: made(c * t), lambda z: t * float(value(z)), lambda z: t * rival(z))
+
+
 def _l1(size: int, t: float, rng) -> Term:
-    w = t * (0.5 + rng.random(size))
-    return Term(
-        "L1",
-        lambda c: condal.L1(c * w),
-        lambda z: float(w @ np.abs(z)),
-        lambda z: w @ cp.abs(z),
-    )
+    w = 0.5 + rng.random(size)
+    return _times(t, lambda t: condal.L1(t * w), lambda z: w @ np.abs(z), lambda z: w @ cp.abs(z))
 
 
 def _l2(size: int, t: float, rng) -> Term:
-    return Term(
-        "L2",
-        lambda c: condal.L2(c * t),
-        lambda z: t * float(np.linalg.norm(z)),
-        lambda z: t * cp.norm2(z),
-    )
+    return _times(t, condal.L2, np.linalg.norm, cp.norm2)
 
 
 def _linf(size: int, t: float, rng) -> Term:
-    return Term(
-        "Linf",
-        lambda c: condal.Linf(c * t),
-        lambda z: t * float(np.abs(z).max()),
-        lambda z: t * cp.norm_inf(z),
-    )
+    return _times(t, condal.Linf, lambda z: np.abs(z).max(), cp.norm_inf)
 
 
 def _groups(size: int, t: float, rng) -> Term:
     groups = rng.integers(0, 3, size)
     places = [np.flatnonzero(groups == label) for label in np.unique(groups)]
-    return Term(
-        "GroupL1",
-        lambda c: condal.GroupL1(groups, c * t),
-        lambda z: t * sum(float(np.linalg.norm(z[place])) for place in places),
-        lambda z: t * sum(cp.norm2(z[place]) for place in places),
+    return _times(
+        t,
+        lambda t: condal.GroupL1(groups, t),
+        lambda z: sum(float(np.linalg.norm(z[place])) for place in places),
+        lambda z: sum(cp.norm2(z[place]) for place in places),
     )
 
 
 def _maximum(size: int, t: float, rng) -> Term:
-    return Term(
-        "Maximum",
-        lambda c: condal.Maximum(c * t),
-        lambda z: t * float(z.max()),
-        lambda z: t * cp.max(z),
-    )
+    return _times(t, condal.Maximum, np.max, cp.max)
 
 
 def _largest(size: int, t: float, rng) -> Term:
     cone = Psd({1: 1, 3: 2, 6: 3}[size])
-    return Term(
-        "MaxEigenvalue",
-        lambda c: condal.MaxEigenvalue(cone.k, c * t),
-        lambda z: t * float(np.linalg.eigvalsh(cone.square(z))[-1]),
-        lambda z: t * cp.lambda_max(cp.reshape(cone.basis @ z, (cone.k, cone.k), order="C")),
+    return _times(
+        t,
+        lambda t: condal.MaxEigenvalue(cone.k, t),
+        lambda z: np.linalg.eigvalsh(cone.square(z))[-1],
+        lambda z: cp.lambda_max(cp.reshape(cone.basis @ z, (cone.k, cone.k), order="C")),
+    )
+
+
+def absolute(c0: np.ndarray, t: float) -> Term:
+    return _times(
+        t,
+        lambda t: condal.AbsoluteLoss(c0, t),
+        lambda z: np.abs(z - c0).sum(),
+        lambda z: cp.norm1(z - c0),
     )
 
 
 def _absolute(size: int, t: float, rng) -> Term:
-    c0 = rng.standard_normal(size)
-    return Term(
-        "AbsoluteLoss",
-        lambda c: condal.AbsoluteLoss(c0, c * t),
-        lambda z: t * float(np.abs(z - c0).sum()),
-        lambda z: t * cp.norm1(z - c0),
-    )
+    return absolute(rng.standard_normal(size), t)
 
 
 def _quantile(size: int, t: float, rng) -> Term:
     c0, q = rng.standard_normal(size), float(rng.choice([0.1, 0.5, 0.8]))
-    return Term(
-        "Quantile",
-        lambda c: condal.Quantile(c0, q, c * t),
-        lambda z: t * float(np.maximum(q * (c0 - z), (1 - q) * (z - c0)).sum()),
-        lambda z: t * cp.sum(cp.maximum(q * (c0 - z), (1 - q) * (z - c0))),
+    return _times(
+        t,
+        lambda t: condal.Quantile(c0, q, t),
+        lambda z: np.maximum(q * (c0 - z), (1 - q) * (z - c0)).sum(),
+        lambda z: cp.sum(cp.maximum(q * (c0 - z), (1 - q) * (z - c0))),
     )
 
 
 def _hinge(size: int, t: float, rng) -> Term:
     labels = rng.choice([-1.0, 1.0], size)
-    return Term(
-        "Hinge",
-        lambda c: condal.Hinge(labels, c * t),
-        lambda z: t * float(np.maximum(0.0, 1 - labels * z).sum()),
-        lambda z: t * cp.sum(cp.pos(1 - cp.multiply(labels, z))),
+    return _times(
+        t,
+        lambda t: condal.Hinge(labels, t),
+        lambda z: np.maximum(0.0, 1 - labels * z).sum(),
+        lambda z: cp.sum(cp.pos(1 - cp.multiply(labels, z))),
     )
 
 
 def _insensitive(size: int, t: float, rng) -> Term:
     c0, epsilon = rng.standard_normal(size), rng.random(size)
-    return Term(
-        "EpsilonInsensitive",
-        lambda c: condal.EpsilonInsensitive(c0, epsilon, c * t),
-        lambda z: t * float(np.maximum(0.0, np.abs(z - c0) - epsilon).sum()),
-        lambda z: t * cp.sum(cp.pos(cp.abs(z - c0) - epsilon)),
+    return _times(
+        t,
+        lambda t: condal.EpsilonInsensitive(c0, epsilon, t),
+        lambda z: np.maximum(0.0, np.abs(z - c0) - epsilon).sum(),
+        lambda z: cp.sum(cp.pos(cp.abs(z - c0) - epsilon)),
     )

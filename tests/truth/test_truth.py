@@ -25,7 +25,7 @@ WHERE = {  # what to do for a class that no family has
     sets: "add a Kept to tests/truth/constraints.py, and let `holding` choose it",
     nonsmooth: "add a Term to tests/truth/terms.py, and let `random_term` choose it",
     smooth: "add a Cost to tests/truth/costs.py, and let `random_smooth` choose it",
-    problems: "add a family to MODELS in tests/truth/models.py, or to discrete.py",
+    problems: "add a family to MODELS in tests/truth/models.py",
 }
 
 

@@ -241,25 +241,16 @@ def test_rounding_in_the_callers_symmetry_is_removed(wrap):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        (np.ones((2, 3)), r"C must be a square matrix, at least 1 x 1; got shape \(2, 3\)"),
         (sp.csr_array((2, 3)), r"C must be a square matrix, at least 1 x 1; got shape \(2, 3\)"),
         (np.zeros((0, 0)), r"C must be a square matrix, at least 1 x 1; got shape \(0, 0\)"),
-        (sp.csr_array((0, 0)), r"C must be a square matrix, at least 1 x 1; got shape \(0, 0\)"),
         (aslinearoperator(np.ones((2, 3))), r"C must be a square matrix, .* got shape \(2, 3\)"),
         (np.ones(3), r"C must have 2 dimensions; got shape \(3,\)"),
-        (
-            [[0, 1], [2, 0]],
-            r"C must be symmetric; the largest \|C - C'\| is 1: pass \(C \+ C'\) / 2",
-        ),
         (sp.csr_array([[0, 1], [2, 0]]), r"C must be symmetric; the largest \|C - C'\| is 1"),
         (aslinearoperator(np.triu(np.ones((50, 50)))), "C must be symmetric"),
-        (np.diag([1.0, np.nan]), r"C has the value nan at index \(1, 1\)"),
-        (sp.csr_array([[1.0, np.inf], [np.inf, 0]]), r"C .its stored entries. has the value inf"),
         (
             np.eye(2) * 1j,
             r"C must be Hermitian; the largest \|C - C\*\| is 2: pass \(C \+ C\*\) / 2",
         ),
-        (sp.csr_array(np.eye(2) * 1j), r"C must be Hermitian; the largest \|C - C\*\| is 2"),
         (aslinearoperator(1j * np.eye(3)), "C must be Hermitian"),
         (np.array([[1, np.inf * 1j], [0, 1]]), "the (real|imaginary) part of C has the value"),
         (np.ones((2, 3)) * 1j, r"C must be a square matrix, .* got shape \(2, 3\)"),

@@ -22,10 +22,9 @@ from condal.io.checkpoint.codec import MAX_LEVELS, pack, unpack
 from condal.io.container.array_file import DTYPES
 from condal.linalg.points import LowRank
 from condal.methods import CGAL
-from condal.methods.rules import LineSearch
 from condal.methods.state import Warm
 from condal.result import Status
-from condal.storage import Atoms, Sketch
+from condal.storage import Sketch
 
 
 def again(value: Any) -> Any:
@@ -150,11 +149,6 @@ def test_a_sparse_matrix_keeps_its_entries_in_their_order(kind, index):
     assert shared[0].data is shared[1]
 
 
-def test_a_method_and_its_rules_come_back_equal():
-    method = CGAL(0.5, eta=LineSearch())
-    assert again(method) == method
-
-
 def test_a_sketch_keeps_its_random_matrix_only_if_it_has_one():
     sketch = Sketch(6, 2, seed=3)
     assert "_omega" not in vars(again(sketch))
@@ -162,13 +156,6 @@ def test_a_sketch_keeps_its_random_matrix_only_if_it_has_one():
     back = again(sketch)
     assert same(back, sketch)
     assert vars(back)["_omega"].tobytes() == sketch._omega.tobytes()
-
-
-def test_two_storages_may_share_a_point():
-    point, atoms = np.ones(3), Atoms()
-    atoms.move(point, 1.0)
-    atoms, same_point = again((atoms, point))
-    assert atoms.points[0] is same_point
 
 
 def rows(count: int) -> list[Row]:

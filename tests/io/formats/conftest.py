@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from condal.errors import FormatError
 from locations import DATA
 
 
@@ -20,6 +22,21 @@ def put(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def refuses(put: Callable[..., Path]) -> Callable[..., None]:
+    """Check that a reader refuses contents by a message that names the file and the line."""
+
+    def check(read: Callable[[Path], Any], contents: str, message: str, line: int | None) -> None:
+        path = put(contents)
+        with pytest.raises(FormatError, match=message) as caught:
+            read(path)
+        assert (caught.value.path, caught.value.line) == (str(path), line)
+        at = "" if line is None else f", line {line}"
+        assert str(caught.value).startswith(f"{path}{at}: ")
+
+    return check
 
 
 @pytest.fixture

@@ -57,10 +57,8 @@ def test_reads_known_graphs(put, contents, labels, W):
         ("0 1 1e308\n0 2 1\n1 2 x\n", 3, "column 3 is 'x'"),
     ],
 )
-def test_refuses(put, contents, line, message):
-    with pytest.raises(FormatError, match=message) as caught:
-        read_edge_list(put(contents, "g.edges"))
-    assert caught.value.line == line
+def test_refuses(refuses, contents, line, message):
+    refuses(read_edge_list, contents, message, line)
 
 
 EDGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(-1, 2)), min_size=1)

@@ -48,12 +48,8 @@ def test_reads_known_solutions(put, contents):
         ("1\n5\nx\n", 3, "wanted a decimal number, got 'x'"),
     ],
 )
-def test_refuses_problems(put, contents, line, message):
-    path = put(contents)
-    with pytest.raises(FormatError, match=message) as caught:
-        read_qaplib(path)
-    assert caught.value.line == line
-    assert str(caught.value).startswith(f"{path}, line {line}: ")
+def test_refuses_problems(refuses, contents, line, message):
+    refuses(read_qaplib, contents, message, line)
 
 
 @pytest.mark.parametrize("read", [read_qaplib, read_qaplib_solution])
@@ -71,10 +67,8 @@ def test_commas_alone_are_no_numbers(put, read):
         ("3 5\n1 2.5 3\n", 2, "the permutation must hold each of 1 to 3 once"),
     ],
 )
-def test_refuses_solutions(put, contents, line, message):
-    with pytest.raises(FormatError, match=message) as caught:
-        read_qaplib_solution(put(contents))
-    assert caught.value.line == line
+def test_refuses_solutions(refuses, contents, line, message):
+    refuses(read_qaplib_solution, contents, message, line)
 
 
 def test_every_file_of_the_library_is_read(data, tmp_path):

@@ -95,13 +95,9 @@ def test_parallel_edges_are_summed_to_the_same_number_in_both_triangles():
     ],
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
-def test_refuses(put, monkeypatch, block, contents, line, message):
+def test_refuses(refuses, monkeypatch, block, contents, line, message):
     monkeypatch.setattr(entries, "BLOCK_BYTES", block)
-    path = put(contents)
-    with pytest.raises(FormatError, match=message) as caught:
-        read_rudy(path)
-    assert caught.value.line == line
-    assert str(caught.value).startswith(f"{path}, line {line}: ")
+    refuses(read_rudy, contents, message, line)
 
 
 @pytest.mark.parametrize(

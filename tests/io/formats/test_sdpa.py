@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from condal.errors import FormatError, ProblemError
+from condal.errors import ProblemError
 from condal.io.formats.answers import read_solution, write_solution
 from condal.problems.conic.files import SdpaProblem, read_sdpa, write_sdpa
 
@@ -87,6 +87,9 @@ def test_a_file_without_entries_is_one_of_zeros(put):
         ("2\n1\n2\n1 1_0\n", 4, "wanted a decimal number, got '1_0'"),
         ("2\n1\n2\n1\n", 4, "ends before the numbers of b: 2 are wanted, 1 are there"),
         ("2\n1\n", 2, "ends before the sizes of blocks"),
+        ("\n", None, "wanted a problem in the SDPA format"),
+        # The first of several faults is named.
+        ("2\n1\n2\n1 2\n1 1 1 1 1\n9 1 1 1 1\n1 1 1 1 1\n1 1 1 9 1\n", 6, "got matrix 9"),
         (PLAIN + "2 2 1\n", 9, "wanted 'matrix block i j value', 5 columns, got 3: '2 2 1'"),
         (PLAIN + "2 2 1 1 1 1\n", 9, "5 columns, got 6"),
         (PLAIN + "3 1 1 1 1\n", 9, "got matrix 3, but the header says 2 of them"),
@@ -100,20 +103,8 @@ def test_a_file_without_entries_is_one_of_zeros(put):
         (PLAIN + "0 1 1 2 0.5\n", 9, r"entry \(1, 2\) of block 1 of matrix 0 was given in line 5"),
     ],
 )
-def test_faults_name_their_line(put, contents, line, text):
-    with pytest.raises(FormatError, match=text) as caught:
-        read_sdpa(put(contents))
-    assert f"line {line}" in str(caught.value)
-
-
-def test_the_first_of_several_faults_is_named(put):
-    with pytest.raises(FormatError, match="line 6"):
-        read_sdpa(put("2\n1\n2\n1 2\n1 1 1 1 1\n9 1 1 1 1\n1 1 1 1 1\n1 1 1 9 1\n"))
-
-
-def test_an_empty_file_is_refused(put):
-    with pytest.raises(FormatError, match="wanted a problem in the SDPA format"):
-        read_sdpa(put("\n"))
+def test_faults_name_their_line(refuses, contents, line, text):
+    refuses(read_sdpa, contents, text, line)
 
 
 @st.composite

@@ -91,6 +91,19 @@ def _graph(
     return Format(name, suffix, read, files, holding.graph, told, CUT, same=same, **more)
 
 
+def _binary(
+    name: str,
+    suffix: str,
+    read: Callable[[Path], Any],
+    files: tuple[bytes, ...],
+    holds: Callable[[Any], None],
+    command: tuple[str, ...] | None = None,
+) -> Format:
+    """One of NumPy's, or of condal's own: every byte counts."""
+    told = len(files[0])
+    return Format(name, suffix, read, files, holds, told, command, text=False, packed=False)
+
+
 GRAPHS = [
     _graph(
         "rudy",
@@ -131,35 +144,16 @@ GRAPHS = [
         write=_write_edges,
         same=lambda one, other: holding.same_graph(one.W, other.W),
     ),
-    _graph(
+    _binary(
         "sparse array",
         ".npz",
         formats.read_sparse_array,
         (csr(), coo(), csr(packed=True)),
-        len(csr()),
-        text=False,
-        packed=False,
-    ),
-    _graph(
-        "dense array",
-        ".npy",
-        formats.read_sparse_array,
-        (npy(W),),
-        len(npy(W)),
-        text=False,
-        packed=False,
-    ),
-    Format(
-        "shard",
-        ".rows",
-        shards.read,
-        (shards.right(),),
         holding.graph,
-        len(shards.right()),
-        text=False,
-        packed=False,
-        same=holding.same_graph,
+        CUT,
     ),
+    _binary("dense array", ".npy", formats.read_sparse_array, (npy(W),), holding.graph, CUT),
+    _binary("shard", ".rows", shards.read, (shards.right(),), holding.graph),
 ]
 PROGRAMS = [
     Format(
@@ -274,27 +268,21 @@ NUMBERS = [
         write=_write_poses,
         same=holding.alike,
     ),
-    Format(
+    _binary(
         "array",
         ".npy",
         formats.read_array,
         (npy(W), npy(W.astype(complex).T), npy(W > 0)),
         holding.array,
-        len(npy(W)),
         MEANS,
-        text=False,
-        packed=False,
     ),
-    Format(
+    _binary(
         "arrays",
         ".npz",
         formats.read_arrays,
         (npz(**INTENSITIES), npz(packed=True, a=W)),
         holding.arrays,
-        len(npz(**INTENSITIES)),
         ("--as", "phase-retrieval"),
-        text=False,
-        packed=False,
     ),
 ]
 RESULTS = [

@@ -4,20 +4,18 @@ files left behind."""
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import stat
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
 from cell import Refused
 from cells import CELLS
 
 from commands import PENTAGON, run
 from readers import FORMATS, results
-from readers.contents import RUDY, SDPA, claiming
+from readers.contents import RUDY, SDPA
 
 COMMANDS = [form for form in FORMATS if form.command is not None]
 BY_NAME = {form.name: form for form in FORMATS}
@@ -184,18 +182,3 @@ def test_a_path_with_dots_is_just_a_path(folder):
     (folder / "below").mkdir()
     Path("given.txt").write_bytes(RUDY)
     assert run("info", "below/../given.txt").exit_code == 0
-
-
-def test_an_npy_that_claims_32_gib_as_points():
-    Path("given.npy").write_bytes(claiming((4294967296, 1)))
-    text = "34359738368 bytes, but 0 follow; the file is truncated or damaged"
-    refused("solve", "given.npy", "--as", "k-means", "--clusters", "2", *KEPT, text=text)
-
-
-def test_a_formula_is_never_written_to_a_csv_cell(saved):
-    """A spreadsheet reads text that begins with =, @, + or - and a letter as a formula."""
-    lines = (saved / "history.csv").read_text().splitlines()
-    cells = [cell for line in lines[1:] for cell in line.split(",")]
-    assert cells
-    assert not [cell for cell in cells if cell[:1] in "=@+" or cell.startswith(("-i", "-n"))]
-    assert np.isfinite(np.loadtxt(io.StringIO("\n".join(lines[1:])), delimiter=",")[:, 0]).all()

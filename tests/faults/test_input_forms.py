@@ -11,7 +11,7 @@ from forms import LAYOUTS, SPARSE, arrays_of, frozen
 
 import condal
 from builders import BUILDERS, MODELS, PIECES, probe, same
-from condal import Status, storage
+from condal import Status
 from known import PLANTED
 from laws.listed import INSTANCES
 from method_cases import CASES
@@ -208,21 +208,6 @@ def test_the_callers_arrays_are_never_changed_by_a_method(method):
     assert np.array_equal(b, copies[1])
     assert np.array_equal(np.array(first.x), point)
     assert np.array_equal(first.y, dual)
-
-
-@pytest.mark.parametrize("kind", ["Dense", "Factored", "Sketch", "Atoms"])
-def test_the_callers_arrays_are_never_changed_by_a_storage(kind):
-    known = PLANTED["sdp-equal"]()
-    made = {
-        "Dense": storage.Dense,
-        "Factored": lambda: storage.Factored(12),
-        "Sketch": lambda: storage.Sketch(12, 5),
-        "Atoms": storage.Atoms,
-    }[kind]()
-    first = condal.solve(known.problem, condal.CGAL(), max_iters=5, storage=made)
-    taken = np.array(first.x)
-    condal.solve(known.problem, condal.CGAL(), max_iters=5, storage=made)
-    assert np.array_equal(np.array(first.x), taken)
 
 
 def test_pieces_that_take_arrays_are_listed():

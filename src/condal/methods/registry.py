@@ -128,6 +128,7 @@ def method_of(method: str) -> Method | None:
     return METHODS[method]()
 
 
-def class_paths() -> set[str]:
-    """Return the paths of the classes of all methods and of their records."""
-    return {path for method in METHODS.values() for path in method.class_paths()}
+def class_paths() -> list[str]:
+    """Return the paths of the classes of all methods and of their records, each once."""
+    paths = (path for method in METHODS.values() for path in method.class_paths())
+    return list(dict.fromkeys(paths))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from condal.cli import result_text
-from condal.cli.application import Application, Figures, Rows
+from condal.cli.application import Application, Chosen, Figures, Rows
 from condal.errors import FormatError
 from condal.result import Result, Status
 from condal.runtime.text import escape_terminal
@@ -78,7 +78,7 @@ class Outcome:
     rows: Rows
     figures: Figures
     picture: dict[str, Any]
-    own: dict[str, Any]
+    chosen: Chosen
     settings: dict[str, Any]
 
     @property
@@ -86,7 +86,7 @@ class Outcome:
         """What is saved with the result."""
         return {
             "application": self.application.name,
-            "options": self.application.saved_options(self.model, self.own),
+            "options": self.application.saved_options(self.model, self.chosen),
             "settings": self.settings,
             "answer": self.rows,
             "figures": self.figures,

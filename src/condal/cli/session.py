@@ -70,7 +70,7 @@ class Session:
         """
         signals = SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED))
         with signals, _log_to(self.say, self.outputs.verbose):
-            outcome = self._outcome(own, settings, solve, signals)
+            outcome = self._outcome({**own, **settings}, settings, solve, signals)
         if outcome.result.x is None and outcome.result.status is Status.INTERRUPTED:
             self._stop_early("there was a point")
         self.sinks.write(outcome, checkpoint)
@@ -80,13 +80,13 @@ class Session:
 
     def _outcome(
         self,
-        own: dict[str, Any],
+        chosen: dict[str, Any],
         settings: dict[str, Any],
         solve: Callable[..., Result],
         signals: SignalHandler,
     ) -> Outcome:
         """Build the model, solve it and interpret the result, unless a signal comes too early."""
-        chosen = {**own, **settings, "say": self.say, "limit": self.limit}
+        chosen |= {"say": self.say, "limit": self.limit}
         what, progress = "the problem was built", self.progress
         try:
             model = self.application.build(self.file, chosen)
@@ -94,7 +94,7 @@ class Session:
             with progress or nullcontext():
                 result = solve(model, callback=progress, stopper=self.stopper)
                 outcome = interpret(
-                    self.application, model, result, chosen, own, settings, reading=reading
+                    self.application, model, result, chosen, settings, reading=reading
                 )
                 if progress is not None:
                     progress.conclude(outcome.result)
@@ -143,7 +143,6 @@ def interpret(
     model: Any,
     result: Result,
     chosen: Chosen,
-    own: dict[str, Any],
     settings: dict[str, Any],
     *,
     reading: float,
@@ -164,7 +163,7 @@ def interpret(
     seconds = max(reading + result.seconds + began.seconds, limit.seconds)
     figures = application.figures(model, answer)
     timed = replace(result, seconds=seconds)
-    return Outcome(application, model, timed, answer, rows, figures, {}, own, settings)
+    return Outcome(application, model, timed, answer, rows, figures, {}, chosen, settings)
 
 
 def drawn(outcome: Outcome) -> Outcome:

@@ -200,7 +200,6 @@ class _Point:
         if digest_of(self.file) != self.digest:
             raise FormatError("is not the file that the sweep began with", path=self.file)
         settings = settings_of(chosen)
-        own = {str(option.name): chosen[str(option.name)] for option in application.options}
         chosen |= {"say": None, "limit": limit}
         model = application.build(self.file, chosen)
         reading = limit.seconds
@@ -213,7 +212,7 @@ class _Point:
             warm_start=start,
         )
         undisturbed(result)
-        outcome = interpret(application, model, result, chosen, own, settings, reading=reading)
+        outcome = interpret(application, model, result, chosen, settings, reading=reading)
         about = {"file": self.file, "digest": self.digest, **drawn(outcome).about}
         return outcome.result, about
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +15,8 @@ import scipy.sparse as sp
 from condal.errors import FormatError, ProblemError
 from condal.io.formats.signatures import digest_of, is_shard_folder
 from condal.io.safe_files import PathLike, first_bytes
-from condal.linalg.points import Indices
+from condal.linalg.points import Array, Indices, Point
+from condal.problems.models import RoundedModel, Trials
 from condal.runtime.arguments import refuse_complex
 from condal_mpi.halo import row_starts, sent_to_ranks
 from condal_mpi.shards.folder import GraphRows, ShardFolder, refuse_numbering
@@ -95,9 +98,28 @@ def _require_folder(name: str) -> None:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class GraphModel:
-    """A relaxation of a problem of a graph, of which each rank has some rows."""
+Rounded = TypeVar("Rounded")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphModel(RoundedModel[Rounded]):
+    """A relaxation of a problem of a graph, of which each rank has some rows.
+
+    All ranks round together. Every rank has the size of the answer; only the first has the answer
+    itself, in the user's order.
+
+    Parameters
+    ----------
+    block : csr_array
+        This rank's rows of the graph, with n columns and without self-loops.
+    team : Team
+        The ranks.
+    name : str
+        The name of the problem.
+    numbers : ndarray of int, optional
+        The numbers of this rank's rows in the graph as the user numbers it, from 0; by default they
+        are stored in that order.
+    """
 
     block: Any = field(repr=False)
     team: Team = field(repr=False)
@@ -108,6 +130,22 @@ class GraphModel:
     def n(self) -> int:
         """The number of vertices."""
         return int(self.block.shape[1])
+
+    @property
+    def side(self) -> int:
+        """The rows of this rank, by which x calls its shape."""
+        return int(self.block.shape[0])
+
+    def _rounded(self, x: Point, trials: Trials) -> tuple[float, Any]:
+        with self.team.solving():
+            R: Any = x.factor()  # type: ignore[union-attr]  # of a LowRank point
+            found = (self._trial(R.local, trial, trials) for trial in trials)
+            size, own = max(found, key=itemgetter(0))
+            return size, in_file_order(own, self.numbers, self.team)
+
+    @abstractmethod
+    def _trial(self, R: Array, trial: int, trials: Trials) -> tuple[float, Any]:
+        """Return the size of the answer of a trial, and what this rank's vertices are in it."""
 
 
 def graph_rows(block: Any, team: Team, without_edges: str) -> Any:

@@ -12,11 +12,11 @@ from condal.io.safe_files import PathLike
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.models import Trials, point_of
+from condal.problems.models import Trials
 from condal.problems.stable_sets import StableSet
 from condal.result import Result
 from condal_mpi.edges import Edges
-from condal_mpi.graphs import GraphModel, graph_rows, in_file_order
+from condal_mpi.graphs import GraphModel, graph_rows
 from condal_mpi.halo import Halo, with_halo
 from condal_mpi.maps import DistributedEntries
 from condal_mpi.maxcut import read_max_cut
@@ -32,8 +32,8 @@ from condal_mpi.team import Team
 FREE, TAKEN, OUT = 0, 1, 2
 
 
-@dataclass(frozen=True, eq=False)
-class DistributedTheta(GraphModel):
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributedTheta(GraphModel[StableSet]):
     r"""Lovasz's theta on ranks: a bound on the size of every stable set of a graph.
 
     Maximise :math:`\langle J, x \rangle` subject to :math:`x_{ij} = 0` for every edge ij,
@@ -42,7 +42,7 @@ class DistributedTheta(GraphModel):
     Parameters
     ----------
     block, team, name, numbers
-        As of `DistributedMaxCut`; the block holds rows of the adjacency matrix.
+        As of `GraphModel`; the block holds rows of the adjacency matrix.
     """
 
     name: str = "theta"
@@ -64,47 +64,16 @@ class DistributedTheta(GraphModel):
             name=self.name,
         )
 
-    def round(
-        self,
-        result: Result,
-        *,
-        trials: int | None = None,
-        seed: int = 0,
-        max_seconds: float | None = None,
-    ) -> StableSet:
-        """Round a solution to a stable set by greedy choices.
+    def _trial(self, R: Array, trial: int, trials: Trials) -> tuple[float, Any]:
+        """Return the stable set of greedy choices in the order of diag x, or for trials after the
+        first in that of R g for a random g."""
+        g = trials.rng.standard_normal(R.shape[1])
+        taken = self._greedy((R * R).sum(axis=1) if trial == 0 else R @ g)
+        return self.team.sum(float(taken.sum())), taken
 
-        The first trial takes vertices in the order of diag x, the others in the order of R g for x
-        = R R' and a random g.
-
-        Parameters
-        ----------
-        result : Result
-            The result of `condal_mpi.solve`.
-        trials : int, optional
-            The number of trials; by default that of `condal.problems.Theta`.
-        seed : int
-            The seed of the random numbers.
-        max_seconds : float, optional
-            A time limit: the best set found by then is returned.
-
-        Returns
-        -------
-        StableSet
-            The largest stable set. Every rank has its size; only the first has the vertices.
-        """
-        drawn = Trials.of(trials, seed, max_seconds, most=100, n=self.n)
-        with self.team.solving():
-            rng, R = drawn.rng, point_of(result, *2 * (self.block.shape[0],)).factor().local
-            best, most = np.zeros(len(R), dtype=bool), -1
-            for trial in drawn:
-                g = rng.standard_normal(R.shape[1])
-                taken = self._greedy((R * R).sum(axis=1) if trial == 0 else R @ g)
-                size = int(self.team.sum(float(taken.sum())))
-                if size > most:
-                    best, most = taken, size
-            vertices = np.flatnonzero(in_file_order(best, self.numbers, self.team))
-            return StableSet(max(most, 0), float(result.bound), vertices)
+    def answer_of(self, found: tuple[float, Any], result: Result) -> StableSet:
+        size, taken = found
+        return StableSet(int(size), float(result.bound), np.flatnonzero(taken))
 
     def _greedy(self, scores: Array) -> Any:
         """Return which of this rank's vertices are taken, if each is taken in the order of falling

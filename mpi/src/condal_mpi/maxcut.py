@@ -10,16 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.io.safe_files import PathLike
-from condal.linalg.points import Point
+from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.methods.state import best_mu, sums_of
 from condal.problem import Problem
 from condal.problems.cuts import Cut
-from condal.problems.models import Trials, point_of, unit_diagonal
+from condal.problems.models import Trials, unit_diagonal
 from condal.problems.signs import flipped, signs_of
 from condal.result import Result
 from condal.runtime.limits import UNLIMITED, TimeLimit
-from condal_mpi.graphs import GraphModel, graph_rows, in_file_order, read_rows
+from condal_mpi.graphs import GraphModel, graph_rows, read_rows
 from condal_mpi.halo import Halo, with_halo
 from condal_mpi.maps import DistributedDiagonal
 from condal_mpi.matrix import ShardedRows, ShardedTerm, require_symmetric
@@ -32,8 +32,8 @@ from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.team import Team
 
 
-@dataclass(frozen=True, eq=False)
-class DistributedMaxCut(GraphModel):
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributedMaxCut(GraphModel[Cut]):
     r"""The relaxation of max-cut on ranks.
 
     Maximise :math:`\tfrac14 \langle L, x \rangle` subject to :math:`\operatorname{diag} x = 1` and
@@ -41,15 +41,8 @@ class DistributedMaxCut(GraphModel):
 
     Parameters
     ----------
-    block : csr_array
-        This rank's rows of W, with n columns and without self-loops.
-    team : Team
-        The ranks.
-    name : str
-        The name of the problem.
-    numbers : ndarray of int, optional
-        The numbers of this rank's rows in the graph as the user numbers it, from 0; by default they
-        are stored in that order.
+    block, team, name, numbers
+        As of `GraphModel`; the block holds rows of W.
     """
 
     name: str = "max-cut"
@@ -95,49 +88,16 @@ class DistributedMaxCut(GraphModel):
         """Return x scaled to diag x = 1."""
         return unit_diagonal(x)
 
-    def round(
-        self,
-        result: Result,
-        *,
-        trials: int | None = None,
-        seed: int = 0,
-        max_seconds: float | None = None,
-    ) -> Cut:
-        """Return the best cut of random hyperplanes, each improved by flips of single vertices.
+    def _trial(self, R: Array, trial: int, trials: Trials) -> tuple[float, Any]:
+        """Return the cut of a random hyperplane, improved by flips of single vertices."""
+        sides = signs_of(R @ trials.rng.standard_normal((R.shape[1], 1)))
+        signs = self._flipped(sides, trials.limit)[:, 0]
+        s: Any = ShardedArray(signs, self.team)
+        return s @ (self.cost @ s), signs.astype(np.int8)
 
-        Parameters
-        ----------
-        result : Result
-            The result of `condal_mpi.solve`.
-        trials : int, optional
-            The number of hyperplanes; by default that of `condal.problems.MaxCut`.
-        seed : int
-            The seed of the hyperplanes.
-        max_seconds : float, optional
-            A time limit: the best cut found by then is returned.
-
-        Returns
-        -------
-        Cut
-            The cut. Every rank has its weight; only the first has the signs of all vertices, in the
-            user's order.
-        """
-        drawn = Trials.of(trials, seed, max_seconds, most=100, n=self.n)
-        with self.team.solving():
-            return self._rounded(result, drawn)
-
-    def _rounded(self, result: Result, trials: Trials) -> Cut:
-        factor = point_of(result, *2 * (self.block.shape[0],)).factor()
-        best_weight, best_signs = -np.inf, np.zeros(0)
-        for _ in trials:
-            sides = signs_of(factor.local @ trials.rng.standard_normal((factor.shape[1], 1)))
-            signs = self._flipped(sides, trials.limit)[:, 0]
-            s: Any = ShardedArray(signs, self.team)
-            weight = s @ (self.cost @ s)
-            if weight > best_weight:
-                best_weight, best_signs = weight, signs
-        all_signs = in_file_order(best_signs.astype(np.int8), self.numbers, self.team)
-        return Cut(best_weight, float(result.bound), all_signs)
+    def answer_of(self, found: tuple[float, Any], result: Result) -> Cut:
+        weight, signs = found
+        return Cut(weight, float(result.bound), signs)
 
     def _flipped(self, signs: Any, limit: TimeLimit = UNLIMITED) -> Any:
         C, back, halo = self._adjacency

@@ -27,7 +27,7 @@ from condal_mpi.phases import DistributedPhaseRetrieval
 DATA_COPIES = 4  # of the rows of W, at most: the input, L while it is built, and PETSc's
 MASK_COPIES = 3  # as they were given, as complex numbers, and scaled
 SLOT_NUMBERS = 8  # per slot of sweeps, while they are arranged
-INDEX = 4  # bytes
+HALO_BYTES = 2 * (NUMBER + 4)  # of a row: its received value, its index and the send lists
 ENGINE_BYTES = 50 * 10**6  # of MPI, PETSc and SLEPc, in addition to Python
 
 DistributedModel: TypeAlias = DistributedMaxCut | DistributedTheta | DistributedPhaseRetrieval
@@ -63,7 +63,7 @@ def estimate(model: DistributedModel, R: int | None = None, method: Any = None) 
         columns = spheres.first_rank(model.n, chosen.rank, chosen.aim)
         return sphere_bytes(rows, edges, columns, halo)
     R = default_rank(problem) if R is None else R
-    return {**bytes_by_part(rows, edges + rows, R), "halo": halo_bytes(halo)}
+    return {**bytes_by_part(rows, edges + rows, R), "halo": HALO_BYTES * halo}
 
 
 def low_rank_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, int]:
@@ -76,7 +76,7 @@ def low_rank_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str
         **parts,
         "x": SWEEP_VECTORS * NUMBER * rows * columns,
         "oracle": MAX_LOWEST_BYTES + VECTORS * NUMBER * rows,
-        "halo": halo_bytes(halo) + NUMBER * copied * columns,
+        "halo": HALO_BYTES * halo + NUMBER * copied * columns,
     }
 
 
@@ -92,7 +92,7 @@ def sphere_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, 
         "x": SPHERE_VECTORS * NUMBER * rows * columns,
         "images and duals": IMAGES * NUMBER * entries,
         "slots": SLOT_NUMBERS * NUMBER * entries,
-        "halo": halo_bytes(halo) + 2 * NUMBER * halo * columns,
+        "halo": HALO_BYTES * halo + 2 * NUMBER * halo * columns,
     }
 
 
@@ -109,11 +109,6 @@ def phase_bytes(model: DistributedPhaseRetrieval) -> dict[str, int]:
     }
 
 
-def halo_bytes(count: int) -> int:
-    """Return the bytes of a halo: received values, their indices and the send lists."""
-    return 2 * (NUMBER + INDEX) * count
-
-
 def bytes_by_part(rows: int, entries: int, R: int) -> dict[str, int]:
     """Return the bytes per part of a rank with `rows` rows and `entries` entries of C."""
     return {
@@ -127,27 +122,21 @@ def bytes_by_part(rows: int, entries: int, R: int) -> dict[str, int]:
 
 
 def require_memory(
-    model: DistributedModel,
-    R: int | None,
-    max_memory: Bytes,
-    method: Any = None,
+    model: DistributedModel, R: int | None, max_memory: Bytes, method: Any = None
 ) -> None:
     """Raise ProblemError on all ranks if one may need more memory than allowed.
 
     Parameters
     ----------
-    model : DistributedMaxCut, DistributedTheta or DistributedPhaseRetrieval
-    R : int, optional
-        The rank of the sketch, if there is one.
+    model, R, method
+        As in `estimate`.
     max_memory : int or str
         The limit per rank, such as ``"4 GB"``.
-    method : Method, optional
-        The method; by default that of `condal_mpi.solve`.
     """
     total, limit = sum(estimate(model, R, method).values()), bytes_of(max_memory)
     if total > limit:
         raise ProblemError(
-            f"this needs {size(total)} of memory on each of {_ranks(model)} ranks, and "
+            f"this needs {size(total)} of memory on each of {model.team.size} ranks, and "
             f"max_memory is {size(limit)} per rank: start more ranks, give a smaller R to --method "
             "cgal, or raise it"
         )
@@ -158,26 +147,17 @@ def describe_memory(model: DistributedModel, R: int | None = None, method: Any =
 
     Parameters
     ----------
-    model : DistributedMaxCut, DistributedTheta or DistributedPhaseRetrieval
-    R : int, optional
-        The rank of the sketch, if there is one.
-    method : Method, optional
-        The method; by default that of `condal_mpi.solve`.
+    model, R, method
+        As in `estimate`.
 
     Returns
     -------
     str
-        The total, and the three largest bytes_by_part.
+        The total, and the three largest parts.
     """
-    by_part, ranks = estimate(model, R, method), _ranks(model)
+    by_part, ranks = estimate(model, R, method), model.team.size
     total = sum(by_part.values())
     largest = sorted(by_part.items(), key=lambda item: -item[1])[:3]
     listed = ", ".join(f"{name} {size(count)}" for name, count in largest)
     where = f"each of {ranks} ranks" if ranks > 1 else "one rank"
     return f"memory: at most {size(total)} on {where}; of it {listed}"
-
-
-def _ranks(model: DistributedModel) -> int:
-    """Return the number of ranks that hold a model."""
-    X: Any = model.problem.X
-    return int(X.team.size)

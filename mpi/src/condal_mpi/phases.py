@@ -46,12 +46,18 @@ class DistributedPhaseRetrieval(PhaseRetrieval):
     A: Any = field(repr=False)
     b: Any = field(repr=False)
 
+    @property
+    def team(self) -> Team:
+        """The ranks."""
+        team: Team = self.A.team
+        return team
+
     @cached_property
     def problem(self) -> Problem:
         """The least-squares problem; its images are the intensities, distributed by masks."""
         return Problem.of(
             f=DistributedLeastSquares(self.A, self.b, weight=1.0 / float(self.b @ self.b)),
-            X=ReplicatedHermitian(self.n, self.trace, self.A.team),
+            X=ReplicatedHermitian(self.n, self.trace, self.team),
             name=self.name,
             rank=1,
         )

@@ -86,8 +86,8 @@ def sparse_program(
     n = int(C.shape[1])
     with team.together():
         require_positive(trace, "trace")
-        K = _set_of(b, low, high)
-    kinds = type(K).__name__, float(trace), bool(at_most), bool(maximise)
+        K = _set_of(b, low, high, team)
+    kinds = "b" if low is None else "low, high", float(trace), bool(at_most), bool(maximise)
     team.require_same(kinds, "the set K, the trace, at_most and maximise")
     counts = team.gathered(K.size)
     count = sum(counts)
@@ -100,18 +100,19 @@ def sparse_program(
         f=DistributedLinear(Symmetric(n, [ShardedTerm(cost)])),
         X=DistributedSpectrahedron.of(n, float(trace), team, at_most=bool(at_most)),
         A=DistributedInner(n, ShardedArray(np.ones(K.size), team), matrices),
-        K=_distributed(K, team),
+        K=K,
         maximise=bool(maximise),
         name=name,
     )
 
 
-def _set_of(b: Any, low: Any, high: Any) -> Equal | Box:
-    """Return this rank's part of K."""
+def _set_of(b: Any, low: Any, high: Any, team: Team) -> DistributedEqual | DistributedBox:
+    """Return K, of which this rank has these numbers."""
     if b is not None and low is None and high is None:
-        return Equal(b)
+        return DistributedEqual(ShardedArray(Equal(b).b, team))
     if b is None and low is not None and high is not None:
-        return Box(low, high)
+        own = Box(low, high)
+        return DistributedBox(ShardedArray(own.low, team), ShardedArray(own.high, team))
     given = [name for name, each in (("b", b), ("low", low), ("high", high)) if each is not None]
     raise ProblemError(
         f"give b for equations, or low and high for bounds; got {' and '.join(given) or 'none'}"
@@ -131,9 +132,3 @@ def _require_shared(counts: list[int], team: Team) -> None:
             f"rank {team.rank} owns the constraints {begin} to {end - 1} of {count}; got "
             f"{counts[team.rank]} numbers"
         )
-
-
-def _distributed(K: Equal | Box, team: Team) -> DistributedEqual | DistributedBox:
-    if isinstance(K, Equal):
-        return DistributedEqual(ShardedArray(K.b, team))
-    return DistributedBox(ShardedArray(K.low, team), ShardedArray(K.high, team))

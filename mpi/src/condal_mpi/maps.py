@@ -16,9 +16,8 @@ from condal.linalg.blocked import weighted_squares
 from condal.linalg.operator_norms import gram_norm
 from condal.linalg.points import LowRank, Point
 from condal.linalg.symmetric import Symmetric
-from condal_mpi.edges import Edges
+from condal_mpi.edges import Edges, ShardedPairs
 from condal_mpi.matrix import ShardedTerm
-from condal_mpi.pairs import ShardedPairs
 from condal_mpi.rows import GramProducts, SparseMatrices
 
 

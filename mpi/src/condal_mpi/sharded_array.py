@@ -305,3 +305,11 @@ def normals(team: Team, n: int, *, seed: list[int], columns: int | None = None) 
         low, high = max(begin, first), min(end, first + ROWS_PER_GENERATOR)
         local[low - begin : high - begin] = rows[low - first : high - first]
     return ShardedArray(local, team)
+
+
+def mix(words: Any) -> Any:
+    """Apply a bijection of 64 bits in which each bit depends on all (Steele, Lea, Flood 2014)."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

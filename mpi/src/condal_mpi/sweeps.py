@@ -27,10 +27,9 @@ from condal.methods.lowrank.sweeps import (
     row_sizes,
 )
 from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
-from condal_mpi.checkpoint.shard_digest import mix
 from condal_mpi.halo import Exchange, Halo
 from condal_mpi.node_rows import NodeRows
-from condal_mpi.sharded_array import ShardedArray
+from condal_mpi.sharded_array import ShardedArray, mix
 from condal_mpi.team import Team
 
 if TYPE_CHECKING:

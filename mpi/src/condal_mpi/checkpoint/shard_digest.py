@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from condal_mpi.diffraction import (
     DistributedDiffraction,
@@ -21,10 +20,8 @@ from condal_mpi.edges import Edges
 from condal_mpi.matrix import ShardedRows
 from condal_mpi.oracle import Slepc
 from condal_mpi.rows import SparseMatrices
-from condal_mpi.sharded_array import ShardedArray
+from condal_mpi.sharded_array import ShardedArray, mix
 from condal_mpi.team import Team
-
-Words = npt.NDArray[np.uint64]
 
 KEYS = (0x243F6A8885A308D3, 0x13198A2E03707344)  # digits of pi
 ENTRIES_PER_PIECE = 1 << 20
@@ -95,15 +92,7 @@ def _sums(team: Team, pieces: Iterator[tuple[Any, ...]]) -> Iterator[str]:
 
 def _mixed(key: int, *columns: Any) -> int:
     """Return the sum of the entries, each mixed with its place."""
-    words: Words = np.full(columns[0].size, key, dtype=np.uint64)
+    words = np.full(columns[0].size, key, dtype=np.uint64)
     for column in columns:
         words = mix(words ^ column.view(np.uint64))
     return int(words.sum(dtype=np.uint64))
-
-
-def mix(words: Words) -> Words:
-    """Apply a bijection of 64 bits in which each bit depends on all (Steele, Lea, Flood 2014)."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))

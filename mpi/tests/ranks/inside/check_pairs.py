@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from condal.methods.spheres.program import VectorProgram, WholePairs
 from condal.methods.spheres.sweeps import PairSweeps
 from condal_mpi import Team
-from condal_mpi.edges import Edges
-from condal_mpi.pairs import ShardedPairs
+from condal_mpi.edges import Edges, ShardedPairs
 from condal_mpi.sharded_array import ShardedArray, normals
 
 N, RHO = 60, 0.7

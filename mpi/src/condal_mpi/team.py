@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
@@ -151,7 +151,7 @@ class Team:
             return
         if error is not None and _SentError.of(error) == first:
             raise error
-        raise first.as_error() from error
+        raise first.as_error()
 
     @contextmanager
     def solving(self) -> Iterator[None]:
@@ -192,12 +192,14 @@ class _SentError:
     kind: type[Exception]
     text: str
     more: dict[str, Any]
+    cause: OSError | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, error: Exception) -> _SentError:
-        kind = type(error)
+        kind, cause = type(error), error.__cause__
         if isinstance(error, CondalError):
-            return cls(kind, str(error), vars(error))
+            refusal = cause if isinstance(cause, OSError) else None
+            return cls(kind, str(error), vars(error), refusal)
         if kind.__module__ == "builtins":
             return cls(kind, str(error), {})
         return cls(CondalError, f"{kind.__name__}: {error}", {})  # others may lack its class
@@ -205,6 +207,6 @@ class _SentError:
     def as_error(self) -> Exception:
         """Return an error of the same kind and text."""
         error = self.kind.__new__(self.kind, self.text)
-        error.args = (self.text,)
+        error.args, error.__cause__ = (self.text,), self.cause
         vars(error).update(self.more)
         return error

@@ -23,7 +23,7 @@ CODE = {
         (condal, "io/checkpoint/file.py"),
         (condal, "io/container/atomic.py"),
         (condal_mpi, "checkpoint/folder.py"),
-        (condal_mpi, "checkpoint/part.py"),
+        (condal_mpi, "checkpoint/manifest.py"),
     )
 }
 

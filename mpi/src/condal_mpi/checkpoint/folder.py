@@ -21,13 +21,7 @@ from typing import Any
 from condal.errors import CondalError, FormatError
 from condal.io.checkpoint import CHECKPOINT
 from condal.io.checkpoint.codec import pack, unpack
-from condal.io.checkpoint.file import (
-    Contents,
-    both_damaged,
-    may_not_fall_back,
-    previous_note,
-    put,
-)
+from condal.io.checkpoint.file import Contents, newest, put
 from condal.io.checkpoint.known import name_of
 from condal.io.container.array_file import filled, read_file, read_head
 from condal.io.container.atomic import previous, remove, resolve_target, write_errors
@@ -81,7 +75,6 @@ class Shares:
 
 
 MANIFEST = "manifest"
-_UNKNOWN: tuple[str | None, Any] = (None, None)  # on other ranks than the first
 
 
 def write(team: Team, path: str, about: dict[str, Any], value: Any) -> None:
@@ -153,58 +146,29 @@ def read(
 
     Where the newest one is absent or damaged for any rank, all read the one before, with a note.
     """
-    target, faults = Path(path), []
-    for generation, place in enumerate((target, previous(target))):
+    target = Path(path)
+
+    def read_at(place: Path, name: str) -> tuple[dict[str, Any], Any]:
         with team.together():
-            own_view = _manifest(place) if team.rank == 0 else _UNKNOWN
-        fault, manifest = team.agreed(own_view)
-        if fault is None:
-            about, skeleton, arrays, parts = manifest
-            wanted = [(rows_of or team.range)(ends[-1]) for ends in parts.ends]
-            with team.together():
-                fault, own = _rows(parts, target.parent, wanted)
-            fault = next((each for each in team.gathered(fault) if each is not None), None)
-        if fault is not None:
-            faults.append(FormatError(fault))
-            continue
-        value = unpack(skeleton, arrays, str(place), Shares(team, own))
-        exists = team.agreed(os.path.lexists(target))
-        note = previous_note(path, exists) if generation else ""
-        return Contents(without_parts(about), value, generation, note)
-    if team.agreed(os.path.lexists(previous(target))):
-        raise both_damaged(*faults)
-    raise faults[0]
+            manifest = _manifest(place, name) if team.rank == 0 else None
+        about, skeleton, arrays, parts = team.agreed(manifest)  # type: ignore[misc]  # of the first
+        wanted = [(rows_of or team.range)(ends[-1]) for ends in parts.ends]
+        with team.together():
+            shares = Shares(team, parts.joined(target.parent, wanted))
+            return without_parts(about), unpack(skeleton, arrays, name, shares)
+
+    def exists(place: Path) -> bool:
+        return team.agreed(os.path.lexists(place))
+
+    (about, value), generation, note = newest(target, path, read_at, exists)
+    return Contents(about, value, generation, note)
 
 
-def _manifest(place: Path) -> tuple[str | None, Any]:
-    """Return what is wrong with a manifest; else its about, skeleton, arrays and parts."""
-    name = str(place)
+def _manifest(place: Path, name: str) -> tuple[dict[str, Any], Any, list[Array], Parts]:
+    """Return the about, skeleton, arrays and parts of a manifest."""
+    with opened(resolve_target(place)) as file:
+        head, arrays = read_file(CHECKPOINT, file, name)
     try:
-        if not os.path.lexists(place):
-            raise FormatError("there is no such file; check the path", path=name)
-        with opened(resolve_target(place)) as file:
-            head, arrays = read_file(CHECKPOINT, file, name)
-        try:
-            parts = Parts.read(head.about.get("parts"))
-        except ValueError as error:
-            CHECKPOINT.refuse(str(error), name)
-    except FormatError as error:
-        return _fault(error), None
-    return None, (head.about, head.skeleton, arrays, parts)
-
-
-def _rows(
-    parts: Parts, folder: Path, wanted: list[tuple[int, int]]
-) -> tuple[str | None, list[Any]]:
-    """Return what is wrong with the parts that hold the rows of this rank; else these rows."""
-    try:
-        return None, parts.joined(folder, wanted)
-    except FormatError as error:
-        return _fault(error), []
-
-
-def _fault(error: FormatError) -> str:
-    """Return the text of a fault, unless the previous generation must not be taken instead."""
-    if may_not_fall_back(error):
-        raise error
-    return str(error)
+        return head.about, head.skeleton, arrays, Parts.read(head.about.get("parts"))
+    except ValueError as error:
+        CHECKPOINT.refuse(str(error), name)

@@ -112,7 +112,7 @@ def damaged(path) -> None:
 
 def parts(manifest, k: int, team: Team):
     """The parts of the newest generation, and those of the one before."""
-    newest = folders._manifest(manifest)[1][3].generation
+    newest = folders._manifest(manifest, str(manifest))[3].generation
     names = [one for one in manifest.parent.iterdir() if one.name.endswith(".rows")]
     mine = sorted(one for one in names if one.name.startswith(newest) == (k == 0))
     assert len(mine) == team.size

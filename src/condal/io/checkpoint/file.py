@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from io import BufferedReader
+from pathlib import Path
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
@@ -64,54 +64,55 @@ def read(path: PathLike) -> Contents:
 
     FormatError if neither is good.
     """
-    (head, value), generation, note = _newest(path, _read_value)
+    target, name = resolve_target(path), os.fsdecode(path)
+    (head, value), generation, note = newest(target, name, _read_value)
     return Contents(head.about, value, generation, note)
 
 
 def read_about(path: PathLike) -> dict[str, Any]:
     """Read what a checkpoint is about; its arrays are not read."""
-    return _newest(path, lambda file, name: read_head(CHECKPOINT, file, name))[0].about
+    return newest(resolve_target(path), os.fsdecode(path), _read_head)[0].about
 
 
-def _newest(path: PathLike, reader: Callable[[BufferedReader, str], T]) -> tuple[T, int, str]:
+def newest(
+    target: Path,
+    name: str,
+    reader: Callable[[Path, str], T],
+    exists: Callable[[Path], bool] = os.path.lexists,
+) -> tuple[T, int, str]:
     """Apply the reader to the newest good generation; return which one that is, and a note."""
-    target, name, faults = resolve_target(path), os.fsdecode(path), []
+    faults = []
     for generation, place in enumerate((target, previous(target))):
         place_name = name if generation == 0 else f"{name}.previous"
-        if not os.path.lexists(place):
+        if not exists(place):
             faults.append(FormatError("there is no such file; check the path", path=place_name))
             continue
         try:
-            with opened(resolve_target(place)) as file:
-                contents = reader(file, place_name)
+            contents = reader(place, place_name)
         except FormatError as fault:
-            if may_not_fall_back(fault):
+            # What is not damage: the previous generation must not be taken instead.
+            if isinstance(fault, FormatVersionError) or isinstance(
+                fault.__cause__, PermissionError
+            ):
                 raise
             faults.append(fault)
             continue
-        note = previous_note(name, os.path.lexists(target)) if generation else ""
+        note = ""
+        if generation:
+            why = "is damaged" if exists(target) else "is not there"
+            note = f"{name} {why}: {name}.previous, the checkpoint before it, was read instead"
         return contents, generation, note
-    if os.path.lexists(previous(target)):
-        raise both_damaged(*faults)
+    if exists(previous(target)):
+        raise FormatError("{}; and the one before it: {}".format(*faults))
     raise faults[0]
 
 
-def may_not_fall_back(fault: FormatError) -> bool:
-    """Whether a fault is not damage, so that the previous generation must not be taken instead."""
-    return isinstance(fault, FormatVersionError) or isinstance(fault.__cause__, PermissionError)
+def _read_head(place: Path, name: str) -> Head:
+    with opened(resolve_target(place)) as file:
+        return read_head(CHECKPOINT, file, name)
 
 
-def both_damaged(newer: FormatError, older: FormatError) -> FormatError:
-    """Return the error where both generations are damaged."""
-    return FormatError(f"{newer}; and the one before it: {older}")
-
-
-def previous_note(name: str, exists: bool) -> str:
-    """Return the note that the previous generation was read."""
-    fault = "is damaged" if exists else "is not there"
-    return f"{name} {fault}: {name}.previous, the checkpoint before it, was read instead"
-
-
-def _read_value(file: BufferedReader, path: str) -> tuple[Head, Any]:
-    head, arrays = read_file(CHECKPOINT, file, path)
-    return head, unpack(head.skeleton, arrays, path)
+def _read_value(place: Path, name: str) -> tuple[Head, Any]:
+    with opened(resolve_target(place)) as file:
+        head, arrays = read_file(CHECKPOINT, file, name)
+    return head, unpack(head.skeleton, arrays, name)

@@ -36,15 +36,11 @@ class ShardedRows:
     """
 
     def __init__(self, block: Any, team: Team) -> None:
-        n = int(block.shape[1])
-        begin, end = team.range(n)
-        with team.together():
-            _require_rows(block, end - begin)
         own, self.halo = with_halo(block, team)
         data = np.asarray(own.data, np.float64)
         self.own = sp.csr_array((data, own.indices, own.indptr), shape=own.shape)
         self.own.sort_indices()
-        self.n, self.team, self.factor = n, team, 1.0
+        self.n, self.team, self.factor = int(block.shape[1]), team, 1.0
         self._derived: dict[str, Any] = {}  # of the entries without the factor
         self._pattern: dict[str, Any] = {}  # of their places, which other entries may share
 
@@ -218,17 +214,6 @@ class ShardedTerm(SparseTerm):
         rows, order = ordered
         moved = [DiagonalTerm(term.d[order]) for term in others if isinstance(term, DiagonalTerm)]
         return [ShardedTerm(rows), *moved], order
-
-
-def _require_rows(block: Any, rows: int) -> None:
-    """Raise ProblemError unless it is a finite CSR block of `rows` rows."""
-    if not sp.issparse(block) or block.format != "csr" or block.shape[0] != rows:
-        raise ProblemError(
-            f"the rows of a rank must be a CSR array of {rows} rows; got {type(block).__name__} of "
-            f"shape {np.shape(block)}"
-        )
-    if not np.all(np.isfinite(block.data)):
-        raise ProblemError("the matrix holds NaN or infinity: clean the data first")
 
 
 def require_symmetric(C: ShardedRows, name: str, whole: str) -> None:

@@ -24,7 +24,6 @@ from condal.io.formats.adjacency import EntryStream
 from condal.io.formats.graph_files import entries_of, read_labelled_graph
 from condal.io.safe_files import PathLike
 from condal.runtime.limits import Bytes, bytes_of, size
-from condal_mpi.shards.labels import LabelSet
 from condal_mpi.shards.manifest import Manifest, ShardRecord, index_of
 from condal_mpi.shards.shard import write_shard
 from condal_mpi.shards.writing import new_folder, row_cuts, shard_count, write_rows
@@ -75,11 +74,8 @@ class Spill:
 
     def take(self, name: str) -> tuple[Any, ...]:
         """Return the columns of a whole file, and remove it."""
-        path = self._folder / name
-        if not path.exists():
-            return self._columns(np.empty(0, self._dtype))
-        columns = self._columns(np.fromfile(path, self._dtype))
-        path.unlink()
+        (columns,) = [*self.chunks(name, -1)] or [self._columns(np.empty(0, self._dtype))]
+        (self._folder / name).unlink(missing_ok=True)
         return columns
 
     def _write(self, name: str, records: Any) -> None:
@@ -97,6 +93,32 @@ class Spill:
         """Return the columns, each in its own memory."""
         assert self._dtype.names is not None
         return tuple(np.ascontiguousarray(records[name]) for name in self._dtype.names)
+
+
+class LabelSet:
+    """Distinct labels of vertices in rising order, collected chunk by chunk."""
+
+    def __init__(self) -> None:
+        self._sorted = np.empty(0, np.int64)
+        self._pending: list[Any] = []
+
+    def add(self, *labels: Any) -> None:
+        """Add the labels of some arrays."""
+        self._pending.append(np.unique(np.concatenate(labels)))
+        # Merged only when they have doubled: the work is n log n for any order of labels.
+        if sum(new.size for new in self._pending) > self._sorted.size:
+            self._merge()
+
+    @property
+    def values(self) -> Any:
+        """The labels."""
+        if self._pending:
+            self._merge()
+        return self._sorted
+
+    def _merge(self) -> None:
+        self._sorted = np.unique(np.concatenate([self._sorted, *self._pending]))
+        self._pending = []
 
 
 MAX_MEMORY = "1 GB"  # by default
@@ -208,7 +230,7 @@ class _Conversion:
     def run(self, shards: int | None, source: str) -> Manifest:
         """Write all shards; return the manifest, which is not written yet."""
         labels, entries = self._read()
-        n = labels.count if self._stream.n is None else self._stream.n
+        n = labels.values.size if self._stream.n is None else self._stream.n
         spill = Spill(self._work, index_of(n), numbered=self._rule.numbered)
         numbers = 2 * entries + n
         least = int(numbers * BYTES_PER_RECORD / (self._memory / 2)) + 1
@@ -256,7 +278,7 @@ class _Conversion:
         """Yield the entries between numbered vertices, in the order of the file."""
         for i, j, w in Spill(self._work, INDEX, numbered=False).chunks(ENTRIES, self._chunk):
             if self._stream.n is None:
-                i, j = labels.numbers(i), labels.numbers(j)
+                i, j = (np.searchsorted(labels.values, each) for each in (i, j))
             yield i, j, w
 
     def _loads(self, n: int, labels: LabelSet) -> tuple[Any, Any]:

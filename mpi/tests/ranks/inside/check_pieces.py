@@ -52,15 +52,6 @@ def test_products(team, matrix):
     assert (-2.0 * C).norm == pytest.approx(2 * sp.linalg.norm(matrix), rel=1e-14)
 
 
-def test_rows_that_are_not_a_ranks_own_are_refused_by_all(team, matrix):
-    begin, end = team.range(N)
-    wrong = sp.csr_array(matrix[begin : end - (team.rank == 1)])
-    with pytest.raises(
-        ProblemError, match=r"must be a CSR array of \d+ rows; got csr_array of shape"
-    ):
-        ShardedRows(wrong, team)
-
-
 @pytest.mark.parametrize("tol", [0.0, 1e-3, 1.0])
 def test_the_smallest_eigenvalue(team, matrix, tol):
     shift = np.random.default_rng(1).standard_normal(N)

@@ -12,7 +12,7 @@ from condal_lab.bench import memory
 from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.measure import repeat_run, run_once, run_to_tolerance
 from condal_lab.bench.peers.packages import OURS
-from condal_lab.bench.peers.peer import PeerAnswer
+from condal_lab.bench.peers.peer import CallTask, Peer, PeerAnswer
 from condal_lab.bench.run import BenchPlan, jobs
 from condal_lab.bench.sets import SETS
 from condal_lab.bench.table import notes
@@ -48,32 +48,33 @@ def test_a_crash_is_a_failure():
     assert "KeyError: 'nothing'" in run.reason
 
 
-def test_what_a_peer_raises_is_its_failure(monkeypatch):
-    class Broken:
-        def prepare(self, model, tol, limits):
-            raise ZeroDivisionError("no luck")
+@pytest.fixture
+def peer(monkeypatch):
+    """Put a function in place of the one that prepares a peer's task."""
 
-    monkeypatch.setattr("condal_lab.bench.worker.solver", lambda name: Broken())
-    run = work(job("SCS"))
-    assert (run.outcome, run.reason) == ("failed", "ZeroDivisionError: no luck")
+    def put(prepare):
+        made = Peer("SCS", "", lambda: "3", prepare)
+        monkeypatch.setattr("condal_lab.bench.worker.solver", lambda name: made)
+
+    return put
 
 
-def test_an_answer_that_is_none_is_a_failure(monkeypatch):
-    class PeerTask:
-        def solve(self):
-            pass
+def answer_of_size_3():
+    return PeerAnswer(np.eye(3), np.zeros(2))
 
-        def answer(self):
-            return PeerAnswer(np.eye(3), np.zeros(2))
 
-    class Odd:
-        def prepare(self, model, tol, limits):
-            return PeerTask()
-
-    monkeypatch.setattr("condal_lab.bench.worker.solver", lambda name: Odd())
+@pytest.mark.parametrize(
+    ("prepare", "reason"),
+    [
+        (lambda *_: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda *_: CallTask(answer_of_size_3, lambda answer: answer), "its answer cannot be cert"),
+    ],
+)
+def test_what_a_peer_does_wrong_is_its_failure(peer, prepare, reason):
+    peer(prepare)
     run = work(job("SCS"))
     assert run.outcome == "failed"
-    assert "cannot be certified" in run.reason
+    assert run.reason.startswith(reason)
 
 
 def test_the_peak_is_that_of_the_solve():
@@ -162,22 +163,18 @@ def test_a_run_says_how_it_was_made_whatever_becomes_of_it(monkeypatch):
         assert (run.stand_in, run.versions, run.max_seconds) == (True, {"condal": "0"}, seconds)
 
 
-def test_an_answer_outside_of_the_domain_is_not_solved(monkeypatch):
-    class Outside:
-        def prepare(self, model, tol, limits):
-            task = OURS.prepare(model, tol, limits)
-            given = task.answer
+def test_an_answer_outside_of_the_domain_is_not_solved(peer):
+    def prepare(model, tol, limits):
+        task = OURS.prepare(model, tol, limits)
 
-            def answer():
-                reached = given()
-                far = replace(reached.certificate, distance_to_X=1e-5 * model.problem.X.max_norm)
-                return replace(reached, certificate=far)
+        def read(result):
+            far = replace(result.certificate, distance_to_X=1e-5 * model.problem.X.max_norm)
+            return replace(task.read(result), certificate=far)
 
-            task.answer = answer
-            return task
+        return CallTask(task.run, read)
 
     assert work(job()).outside < 1e-12
-    monkeypatch.setattr("condal_lab.bench.worker.solver", lambda name: Outside())
+    peer(prepare)
     run = work(job("SCS"))
     assert run.outcome == "short"
     assert run.gap <= 1e-4

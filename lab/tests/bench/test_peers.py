@@ -231,7 +231,12 @@ def test_the_point_and_the_dual_of_a_program_are_read(on_path, limits, name):
     assert certified.error < 1e-7
 
 
-def test_a_factor_of_sdplr_is_read(put_text):
+def test_a_factor_of_sdplr_is_read(tmp_path):
+    def put_text(text):
+        path = tmp_path / "solution"
+        path.write_text(text)
+        return path
+
     form = standard_form(TRIANGLE.problem)
     R = np.array([[1.0, 0.0], [-0.5, np.sqrt(0.75)], [-0.5, -np.sqrt(0.75)]])
     # C - sum_i z_i I_i = 0 on the range of R, for C = -L/4: z = -3/4.
@@ -247,14 +252,8 @@ def test_a_factor_of_sdplr_is_read(put_text):
         read_factor(put_text("dual variable 1\n0\nprimal variable 1 s 3 3 2"), form)
 
 
-@pytest.fixture
-def put_text(tmp_path):
-    def write(text):
-        path = tmp_path / "solution"
-        path.write_text(text)
-        return path
-
-    return write
+def program_of(name, seconds, folder):
+    return ProgramTask([name], Limits(seconds, 4 << 30, folder), lambda *_: PeerAnswer())
 
 
 @pytest.mark.parametrize(
@@ -275,9 +274,7 @@ def put_text(tmp_path):
 )
 def test_a_program_that_fails_says_how(on_path, tmp_path, body, error, text):
     on_path("broken", body)
-    program = ProgramTask(
-        ["broken"], Limits(0.5, 4 << 30, tmp_path), lambda folder, log: PeerAnswer()
-    )
+    program = program_of("broken", 0.5, tmp_path)
     with pytest.raises(error, match=text) as caught:
         program.solve()
     assert isinstance(caught.value, TimeExceeded) is (error is TimeExceeded)
@@ -287,9 +284,7 @@ def test_a_program_that_hangs_is_ended_as_one_without_time(on_path, tmp_path, mo
     monkeypatch.setattr("condal_lab.bench.peers.files.EXTRA_SECONDS", 0.3)
     monkeypatch.setattr("condal_lab.bench.peers.files.WALL_PER_CPU", 0)
     on_path("hangs", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)")
-    program = ProgramTask(
-        ["hangs"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: PeerAnswer()
-    )
+    program = program_of("hangs", 5.0, tmp_path)
     with pytest.raises(TimeExceeded, match=r"no answer within 0\.3 s of wall time"):
         program.solve()
     with pytest.raises(ProcessLookupError):
@@ -297,9 +292,7 @@ def test_a_program_that_hangs_is_ended_as_one_without_time(on_path, tmp_path, mo
 
 
 def test_a_program_that_does_not_heed_the_end_of_its_time_has_had_it(tmp_path):
-    program = ProgramTask(
-        ["deaf"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: PeerAnswer()
-    )
+    program = program_of("deaf", 5.0, tmp_path)
     record = {"code": -signal.SIGKILL, "cpu": 11.0, "wall": 11.0, "memory": 1}
     with pytest.raises(TimeExceeded, match="no answer within 5 s"):
         program._judge(record)

@@ -108,17 +108,17 @@ def test_the_folders_are_searched_in_order(known, tmp_path, monkeypatch):
     assert find("G7", tmp_path / "empty") == variable
 
 
-def test_another_file_of_the_name_is_refused(known, tmp_path):
-    known(source())
-    put(tmp_path / "mine", "G7.txt", b"3 2\n1 2 1\n2 3 4\n")
+@pytest.mark.parametrize(
+    ("made", "contents"),
+    [
+        (source(), b"3 2\n1 2 1\n2 3 4\n"),
+        (source(b"a b", text=False), b"a  b"),  # binary contents count to the byte
+    ],
+)
+def test_another_file_of_the_name_is_refused(known, tmp_path, made, contents):
+    known(made)
+    put(tmp_path / "mine", "G7.txt", contents)
     with pytest.raises(ProblemError, match=r"is not the file G7 of the experiments: the checksum"):
-        find("G7", tmp_path / "mine")
-
-
-def test_binary_contents_count_to_the_byte(known, tmp_path):
-    known(source(b"a b", text=False))
-    put(tmp_path / "mine", "gset/G7.txt", b"a  b")
-    with pytest.raises(ProblemError, match="is not the file"):
         find("G7", tmp_path / "mine")
 
 

@@ -68,17 +68,18 @@ def test_the_list_names_every_experiment_within_80_columns():
     assert max(map(len, result.output.splitlines())) <= 80
 
 
-def test_an_unknown_experiment_is_named_with_those_there_are(tmp_path):
-    result = condal("maxcut-big", "--out", tmp_path / "out")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["maxcut-big"], "there is no experiment 'maxcut-big'; there are maxcut-small,"),
+        ([], "which experiment? There are maxcut-small"),
+    ],
+)
+def test_errors_say_which_experiments_there_are(tmp_path, words, said):
+    result = condal(*words, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "there is no experiment 'maxcut-big'; there are maxcut-small," in result.output
+    assert said in result.output
     assert not (tmp_path / "out").exists()
-
-
-def test_no_name_is_asked_for():
-    result = condal()
-    assert result.exit_code == 2
-    assert "which experiment? There are maxcut-small" in result.output
 
 
 def test_a_foreign_folder_is_refused(tmp_path):

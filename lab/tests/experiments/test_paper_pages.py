@@ -1,4 +1,4 @@
-"""The documentation of the paper's experiments agrees with the stored results."""
+"""The documentation of the paper's experiments and of rates agrees with the stored results."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import re
 
 import pytest
 
-from condal_lab.benchmarks import paper
+from condal_lab.benchmarks import paper, rates
 from condal_lab.benchmarks.paper import REMARKS, remark
 from condal_lab.experiments.claims import ClaimVerdict
 from condal_lab.experiments.instances import FULL
+from condal_lab.experiments.rates import FILE, read_runs
 from condal_lab.experiments.stored import read_study
 from locations import ROOT
 
-PAGES = [ROOT / "docs" / name for name in ("paper.md", "paper-trials.md")]
-MAX_SVG_BYTES = 200_000
+STUDIES = {
+    "paper": (paper.STORED, paper.tables, ("paper.md", "paper-trials.md")),
+    "rates": (rates.STORED, lambda: rates.tables(read_runs(rates.STORED / FILE)), ("rates.md",)),
+}
+MAX_BYTES = 200_000
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +27,11 @@ def listed():
     return [claim for experiment in paper.PAPER.values() for claim in paper.claims(experiment)]
 
 
-def test_the_tables_are_those_of_the_stored_results():
-    for name, text in paper.tables().items():
-        stored = (paper.STORED / name).read_text(encoding="utf-8")
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_tables_are_those_of_the_stored_results(study):
+    folder, tables, _ = STUDIES[study]
+    for name, text in tables().items():
+        stored = (folder / name).read_text(encoding="utf-8")
         assert stored == text, f"{name} is out of date: run make paper"
 
 
@@ -46,16 +52,15 @@ def test_a_figure_names_the_best_parameters_in_full(name):
             assert f">{method.label}</text>" in figure
 
 
-def test_every_table_and_figure_is_on_a_page():
-    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    shown = set(re.findall(r"\.\./lab/results/paper/([\w.-]+)", text))
-    stored = {path.name for path in paper.STORED.iterdir() if path.suffix in (".md", ".svg")}
-    assert shown == stored
-
-
-def test_figures_are_small():
-    for path in paper.STORED.glob("*.svg"):
-        assert path.stat().st_size < MAX_SVG_BYTES, path.name
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_table_and_figure_is_on_a_page_and_small(study):
+    folder, _, pages = STUDIES[study]
+    text = "\n".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
+    shown = set(re.findall(rf"\.\./lab/results/{study}/([\w.-]+)", text))
+    stored = [path for path in folder.iterdir() if path.suffix in (".md", ".svg")]
+    assert shown == {path.name for path in stored}
+    for path in (*stored, rates.STORED / FILE):
+        assert path.stat().st_size < MAX_BYTES, path.name
 
 
 def test_every_claim_that_fails_is_explained(listed):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import product
 
@@ -145,12 +144,6 @@ def test_the_full_study_is_stored(stored):
     assert ClaimVerdict.UNTESTED not in verdicts
 
 
-def test_the_tables_are_those_of_the_stored_runs(stored):
-    for name, text in benchmark.tables(stored).items():
-        kept = (benchmark.STORED / name).read_text(encoding="utf-8")
-        assert kept == text, f"{name} is out of date: run make paper"
-
-
 def test_the_runs_say_what_the_page_concludes(stored):
     grid = FULL.lam0
     for method in ("cgal", "cgal-ls"):
@@ -169,17 +162,6 @@ def test_the_runs_say_what_the_page_concludes(stored):
             assert (run.slopes["gap"].value < -2.5) == run.strict
 
 
-def test_every_table_and_figure_is_on_the_page():
-    text = PAGE.read_text(encoding="utf-8")
-    shown = set(re.findall(r"\.\./lab/results/rates/([\w.-]+)", text))
-    kept = {path.name for path in benchmark.STORED.iterdir() if path.suffix in (".md", ".svg")}
-    assert shown == kept
-
-
 def test_the_page_says_what_was_run():
     text = PAGE.read_text(encoding="utf-8")
     assert f"{FULL.iterations:,} iterations" in text
-
-
-def test_files_are_small():
-    assert all(path.stat().st_size < 200_000 for path in benchmark.STORED.iterdir())

@@ -42,20 +42,22 @@ def test_a_reference_is_plain_json():
     assert Reference(**json.loads(json.dumps(asdict(known)))) == known
 
 
-def test_the_optimum_of_a_bipartite_graph_is_its_weight():
-    """Every edge can be cut, and the relaxation never exceeds the total weight."""
-    W = abs(torus(6, 8))
-    known = reference(instance("max-cut", max_cut(W)))
-    assert known.objective == pytest.approx(W.sum() / 2, rel=1e-8)
+CYCLE = np.eye(5)[[1, 2, 3, 4, 0]] + np.eye(5)[[4, 0, 1, 2, 3]]
 
 
-def test_the_optimum_of_the_five_cycle():
-    """(5/2)(1 + cos(pi/5)), Goemans and Williamson's example."""
-    i = np.arange(5)
-    W = np.zeros((5, 5))
-    W[i, (i + 1) % 5] = W[(i + 1) % 5, i] = 1.0
+@pytest.mark.parametrize(
+    ("W", "optimum", "rel"),
+    [
+        # Every edge of a bipartite graph can be cut.
+        (abs(torus(6, 8)), abs(torus(6, 8)).sum() / 2, 1e-8),
+        # The five-cycle is Goemans and Williamson's example.
+        (CYCLE, 2.5 * (1 + np.cos(np.pi / 5)), 1e-10),
+    ],
+    ids=["bipartite", "five-cycle"],
+)
+def test_the_optimum_of_a_graph_is_the_known_one(W, optimum, rel):
     known = reference(instance("max-cut", max_cut(W)))
-    assert known.objective == pytest.approx(2.5 * (1 + np.cos(np.pi / 5)), rel=1e-10)
+    assert known.objective == pytest.approx(optimum, rel=rel)
 
 
 def test_well_separated_clusters_are_the_optimum():

@@ -31,12 +31,12 @@ from condal_lab.bench.conic.question import ConicAnswer, Question, Truth, judge
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion, violation
 from condal_lab.bench.conic.through_file import FileQuestion
 from condal_lab.bench.job import BenchRun, Job
-from condal_lab.bench.measure import run_once
 from condal_lab.bench.peers import installed
 from condal_lab.bench.peers.files import ProgramTask, sdpa_of
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal
 from condal_lab.bench.peers.programs import clarabel_task, scs_task
 from condal_lab.bench.results import Results
+from condal_lab.bench.run import run_once
 from condal_lab.bench.sets import SETS
 from condal_lab.bench.table import page
 from condal_lab.bench.worker import measure_solve

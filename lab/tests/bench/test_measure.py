@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from condal_lab.bench import measure as module
 from condal_lab.bench import memory
+from condal_lab.bench import run as module
 from condal_lab.bench.job import BenchRun, Job
-from condal_lab.bench.measure import repeat_run, run_once, run_to_tolerance
 from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.peers.peer import CallTask, Peer, PeerAnswer
-from condal_lab.bench.run import BenchPlan, jobs
+from condal_lab.bench.run import BenchPlan, jobs, repeat_run, run_once, run_to_tolerance
 from condal_lab.bench.sets import SETS
 from condal_lab.bench.table import notes
 from condal_lab.bench.worker import measure_solve, work

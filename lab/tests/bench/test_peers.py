@@ -20,11 +20,11 @@ from condal.errors import CondalError, FormatError, ProblemError
 from condal_lab.bench.certified import certify_answer
 from condal_lab.bench.generated import theta
 from condal_lab.bench.job import Job
-from condal_lab.bench.measure import TIGHTENINGS
 from condal_lab.bench.peers import PEERS, chosen, installed
 from condal_lab.bench.peers.executables import read_factor
 from condal_lab.bench.peers.files import ProgramTask
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal, TimeExceeded
+from condal_lab.bench.run import TIGHTENINGS
 from condal_lab.bench.standard import standard_form
 from condal_lab.bench.table import row
 from condal_lab.bench.worker import work

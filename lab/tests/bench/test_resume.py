@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from condal.errors import CondalError
-from condal_lab.bench import measure
+from condal_lab.bench import run as module
 from condal_lab.bench.job import BenchRun
 from condal_lab.bench.results import Results, load, machine, save, versions
 from condal_lab.bench.run import MAX_RUNS, BenchPlan, run_set
@@ -34,7 +34,7 @@ def asked(monkeypatch):
             return BenchRun(**job.facts(), outcome="solved", repeats=[self.cpu], **facts)
 
     made = Asked()
-    monkeypatch.setattr(measure, "run_once", made.run_once)
+    monkeypatch.setattr(module, "run_once", made.run_once)
     return made
 
 

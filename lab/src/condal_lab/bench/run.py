@@ -1,9 +1,10 @@
-"""Run a set: condal and every peer on every instance, one after the other."""
+"""Run a set: condal and every peer on every instance, one after the other, each run to a tolerance
+in a process of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -12,9 +13,9 @@ from condal.io.safe_files import PathLike
 from condal_lab.bench import memory
 from condal_lab.bench.cases import BenchCase, Set
 from condal_lab.bench.job import BenchRun, Job
-from condal_lab.bench.measure import repeat_run, run_to_tolerance
 from condal_lab.bench.peers import PEERS, YARDSTICKS
 from condal_lab.bench.peers.packages import OURS
+from condal_lab.bench.process import run_alone
 from condal_lab.bench.results import (
     Results,
     all_versions,
@@ -25,7 +26,12 @@ from condal_lab.bench.results import (
     versions,
     versions_of,
 )
+from condal_lab.bench.worker import perform
 
+SHORT_SECONDS = 5.0  # of CPU time: shorter runs are repeated
+TIGHTENINGS = (2, 5, 10, 100)  # divide the tolerance of a peer that falls short, in turn
+WALL_PER_CPU = 10  # wall time over CPU time, for a busy machine and the certificate
+BEST_FIRST = ("solved", "short", "unproved", "wrong")
 MAX_RUNS = 3  # of a job that is short
 MEMORY_SHARE = 0.8  # of the machine's memory that a solver may use
 MACHINE_FIELDS = ("cpu", "memory_gb", "system")  # times and refusals depend on these
@@ -154,3 +160,53 @@ def _order(benchmark: Set, run: BenchRun) -> tuple[int, int, float]:
     """Sort key: the order of the set, then of the peers."""
     cases, solvers = [case.name for case in benchmark.cases], [OURS.name, *PEERS, *YARDSTICKS]
     return cases.index(run.case), solvers.index(run.solver), run.tol
+
+
+def run_to_tolerance(job: Job, say: Callable[[str], None] = lambda _: None) -> BenchRun:
+    """Run the solver, and tighten its tolerance until the certified error is at most tol.
+
+    A peer measures its error by its own criteria. If the certified error exceeds tol, the peer runs
+    again at a half, a fifth, a tenth and a hundredth of tol, until it suffices. What counts is the
+    time to the error that all solvers have to reach; larger steps would make that time too long.
+    """
+    run, eps = run_once(job), job.eps
+    for divisor in TIGHTENINGS:
+        if run.outcome != "short" or job.solver == OURS.name:
+            break
+        job = replace(job, eps=eps / divisor)
+        say(f"{job.solver}: certified only to {run.error:.0e}; running again at {job.eps:.0e}")
+        tighter = run_once(job)
+        if not tighter.answered:
+            break  # keep the answer there was
+        run = tighter
+    return run
+
+
+def repeat_run(job: Job, run: BenchRun) -> BenchRun:
+    """Repeat a short run, and return the faster of the two if both have the same outcome.
+
+    If the outcomes differ, only the better run counts.
+    """
+    if not run.answered or run.cpu is None or (run.repeats or [run.cpu])[0] >= SHORT_SECONDS:
+        return run
+    more = run_once(replace(job, eps=run.eps))
+    if more.cpu is None or not more.answered:
+        return replace(run, spoilt=[*run.spoilt, f"{more.outcome}, {more.reason}"])
+    ahead = BEST_FIRST.index(run.outcome) - BEST_FIRST.index(more.outcome)
+    if ahead < 0:
+        return replace(run, spoilt=[*run.spoilt, more.outcome])
+    if ahead > 0:
+        return replace(more, spoilt=[*run.spoilt, *[run.outcome] * len(run.repeats)])
+    best = min(run, more, key=lambda timed: timed.cpu or float("inf"))
+    return replace(best, repeats=[*run.repeats, more.cpu], spoilt=run.spoilt)
+
+
+def run_once(job: Job) -> BenchRun:
+    """Run the job in its own process."""
+    wall = WALL_PER_CPU * job.seconds + 600
+    ended = run_alone(perform, asdict(job), wall=wall, memory=job.memory)
+    if ended.outcome == "done":
+        return BenchRun(**ended.reply)
+    late = ended.outcome == "time"
+    reason = f"no answer within {job.seconds:g} s" if late else ended.reason
+    return BenchRun(**job.facts(), outcome=ended.outcome, reason=reason)

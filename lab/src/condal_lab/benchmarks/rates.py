@@ -59,10 +59,7 @@ def _slopes(runs: Sequence[RateRun]) -> str:
         cells = [cell for residual in SHOWN for cell in _twins(chosen, residual)]
         level = median(run.peaks["gap"][-1] for run in chosen)
         rows.append((label(method), f"{lam0:g}", *cells, f"{level:.1e}"))
-    columns = [
-        f"{RESIDUAL_LABELS[residual]}: {what}"
-        for residual, what in product(SHOWN, ("strict", "not strict", "difference"))
-    ]
+    columns = _columns(SHOWN, ("strict", "not strict", "difference"))
     return markdown(("method", "lam0", *columns, "gap at the end"), rows)
 
 
@@ -103,11 +100,7 @@ def _rank_one(runs: Sequence[RateRun]) -> str:
         (pair, *(str(twins[pair, strict][r]) for r, strict in product(SHOWN, (True, False))))
         for pair in sorted(pairs)
     ]
-    columns = [
-        f"{RESIDUAL_LABELS[residual]}: {what}"
-        for residual, what in product(SHOWN, ("strict", "not strict"))
-    ]
-    return markdown(("pair", *columns), rows)
+    return markdown(("pair", *_columns(SHOWN)), rows)
 
 
 def _duals(runs: Sequence[RateRun]) -> str:
@@ -121,11 +114,13 @@ def _duals(runs: Sequence[RateRun]) -> str:
             for values in [slopes(chosen, residual, strict=strict)]
         ]
         rows.append((label(method), f"{lam0:g}", *cells))
-    columns = [
-        f"{RESIDUAL_LABELS[residual]}: {what}"
-        for residual, what in product(OTHERS, ("strict", "not strict"))
-    ]
-    return markdown(("method", "lam0", *columns), rows)
+    return markdown(("method", "lam0", *_columns(OTHERS)), rows)
+
+
+def _columns(
+    residuals: Sequence[str], twins: Sequence[str] = ("strict", "not strict")
+) -> list[str]:
+    return [f"{RESIDUAL_LABELS[residual]}: {what}" for residual, what in product(residuals, twins)]
 
 
 def _grid(runs: Sequence[RateRun]) -> list[float]:

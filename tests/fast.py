@@ -45,7 +45,7 @@ FAST = {
     "test_read_graph",
     "test_saving",
     "test_table",
-    "test_writing",
+    "test_text",
     # The rest of the repository.
     "test_claims",
     "test_curve",

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import re
-import struct
-import warnings
-import zipfile
-import zlib
-from collections.abc import Callable
 
 from hypothesis import strategies as st
 
+from readers.archives import changed
 from readers.format import Format
 
 # What readers trip over.
@@ -36,9 +31,6 @@ TRAPS: dict[str, list[bytes]] = {
     "headers of NumPy": [b"|O", b"|V8", b"<U9", b"(1<<40,)"],
 }
 NASTY = [word for words in TRAPS.values() for word in words]
-# What zipfile raises of a file that is none.
-BROKEN = (zipfile.BadZipFile, zlib.error, struct.error)
-NO_ARCHIVE = (*BROKEN, OSError, RuntimeError, ValueError, EOFError)
 _NUMBER = re.compile(rb"[-+.\w]*\d[-+.\w]*")
 
 
@@ -127,26 +119,6 @@ def _member(draw: st.DrawFn, contents: bytearray) -> bytes:
     which = draw(st.integers(0, 7))
     made = changed(bytes(contents), which, lambda data: kind(draw, bytearray(data)))
     return bytes(contents) if made is None else made
-
-
-def changed(contents: bytes, which: int, change: Callable[[bytes], bytes]) -> bytes | None:
-    """The archive with one member, counted round and round, changed; None if there is none.
-
-    The digests are right: else nothing but them would be tried.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(contents)) as archive:
-            members = [(member.filename, archive.read(member)) for member in archive.filelist]
-        if not members:
-            return None
-        made = io.BytesIO()
-        with zipfile.ZipFile(made, "w") as archive, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of two of one name
-            for i, (name, data) in enumerate(members):
-                archive.writestr(name, change(data) if i == which % len(members) else data)
-    except NO_ARCHIVE:
-        return None
-    return made.getvalue()
 
 
 _ACCIDENTS = {

@@ -40,7 +40,7 @@ chromium:
 	  && ($(APT) chromium || (apt-get update -qq && $(APT) chromium)) >/dev/null 2>&1) \
 	  || echo "no Chromium, so the tests of pages in a browser are skipped: apt-get install chromium"
 
-# A problem over many ranks, on 2 and 4 of them: by Debian's PETSc, SLEPc and Open MPI, which are
+# A problem over many ranks, on up to 4 of them: by Debian's PETSc, SLEPc and Open MPI, which are
 # built for Debian's own Python and NumPy, and so in an environment of these. pip sees both there,
 # and adds what is named below and condal itself; docs/distributed.md has the same in few words.
 RANKS := .venv-distributed

@@ -245,3 +245,8 @@ def test_a_map_of_the_user_s_whose_norms_are_no_numbers(verb):
     assert result.status is Status.NUMERICAL_ERROR
     assert "the norms of the map A returned nan" in result.reason
     assert result.x is None
+
+
+def test_data_that_cannot_be_scaled_are_still_refused():
+    with pytest.raises(ProblemError, match="beyond what double precision holds"):
+        condal.solve(Problem.of(condal.Linear(np.full(N, 1e308)), Simplex(N, 10.0)))

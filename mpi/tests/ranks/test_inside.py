@@ -12,8 +12,9 @@ pytestmark = ranks.needed
 INSIDE = Path(__file__).parent / "inside"
 
 
-SOLVES = (
+ALONE = (
     "check_lowrank.py",
+    "check_models.py",
     "check_node.py",
     "check_pairs.py",
     "check_partition.py",
@@ -23,12 +24,13 @@ SOLVES = (
 )
 
 
-@pytest.mark.parametrize("count", [1, 2, 4])
-def test_what_ranks_do_together(count):
-    """The other files compare ranks with each other, so they need two."""
-    files = sorted(INSIDE.glob("check_*.py"))
-    if count == 1:
-        files = [INSIDE / name for name in SOLVES]
+# The first, the last and another; and machines with two ranks each.
+@pytest.mark.parametrize(
+    ("count", "names"), [(1, ALONE), (3, ("check_*.py",)), (4, ("check_node.py",))]
+)
+def test_what_ranks_do_together(count, names):
+    """What is not run on one rank compares ranks with each other."""
+    files = sorted(file for name in names for file in INSIDE.glob(name))
     ended = ranks.run(
         count, "-m", "pytest", "--capture=no", "--color=no", "-p", "no:cacheprovider", *files
     )

@@ -51,14 +51,10 @@ def solved(count: int, what: str, *words: object) -> dict[str, object]:
         ("cgal", 2, "after write_part", 1),
         ("cgal", 0, "before put", 4),
         ("lowrank", 0, "before put", 1),
-        ("lowrank", 2, "before write_part", 4),
         ("theta", 1, "after write_part", 2),
-        ("spheres", 0, "before put", 1),
         ("spheres", 1, "after write_part", 4),
         ("phase", 2, "before write_part", 2),
-        ("phase", 0, "before put", 4),
         ("rows", 0, "before put", 4),
-        ("rows", 1, "after write_part", 2),
     ],
 )
 def test_a_solve_goes_on_where_a_rank_was_killed(what, killed, when, then, graph, alone, tmp_path):

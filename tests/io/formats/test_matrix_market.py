@@ -23,6 +23,7 @@ ONES = (PATH != 0).astype(float)
         (REAL.upper() + "%\n% café\n\n  %\n3 3 3\n2 1 25E-1\n\n3 2 -3.\n3 3 7\n\n", PATH),
         (GENERAL + "3 3 5\n1 2 2.5\n2 1 2.5\n3 2 -3\n2 3 -3\n3 3 7\n", PATH),
         (GENERAL + "3 3 6\n1 2 2.5\n2 1 1.5\n3 2 -3\n2 3 -3\n3 3 7\n2 1 1\n", PATH),
+        (REAL.replace("\n", "\r\n") + "3 3 3\r\n2 1 2.5\r\n3 2 -3\r\n3 3 7\r\n", PATH),
         (PATTERN + "3 3 3\n2 1\n3 2\n3 3\n", ONES),
         (PATTERN.replace("symmetric", "general") + "2 2 2\n1 2\n2 1\n", [[0, 1], [1, 0]]),
         (INTEGER + "2 2 1\n2 1 -0012\n", [[0, -12], [-12, 0]]),

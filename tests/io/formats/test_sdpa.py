@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -28,7 +31,9 @@ def entries(problem: SdpaProblem) -> list[tuple[float, ...]]:
     "contents",
     [
         PLAIN,
+        PLAIN.replace("\n", "\r\n"),
         PLAIN.rstrip("\n"),
+        "\ufeff" + PLAIN,
         '"a comment"\n* another, of 3 numbers\n' + PLAIN,
         "  2 =mDIM\n  2 =nBLOCK\n  (2, -1) = bLOCKsTRUCT\n{1.0, 2.0}\n" + PLAIN[17:],
         "+2\n2\n{2,-1}\n{+1.0,+2.0}\n" + PLAIN[17:],
@@ -44,6 +49,12 @@ def test_every_manner_of_writing_it_is_read(put, contents):
     assert found.sizes == SIZES
     assert entries(found) == ENTRIES
     assert found.name == "tiny"
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_packed_files_are_read(put, suffix, pack):
+    found = read_sdpa(put(pack(PLAIN.encode()), f"tiny.dat-s{suffix}"))
+    assert entries(found) == ENTRIES
 
 
 def test_a_file_without_entries_is_one_of_zeros(put):

@@ -5,23 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sharded_graphs import own_rows, random_weights
+from sharded import own_rows, random_weights, together
 
 import condal
 import condal_mpi
-from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.sweeps import Sweeps
 from condal.problems import max_cut
 from condal_mpi import sweeps
-from condal_mpi.checkpoint_writer import read_about
 from condal_mpi.halo import with_halo
 from condal_mpi.matrix import ShardedRows
 from condal_mpi.sharded_array import ShardedArray, normals
 from condal_mpi.sweeps import DistributedSweeps, colouring
 
 N = 400
-LOOKS = 1e-4  # relative: what a proof gains between two looks, which rounding may move
 
 
 @pytest.fixture(scope="module")
@@ -29,47 +26,10 @@ def W():
     return random_weights(N, seed=2)
 
 
-def together(team, found):
-    return np.concatenate(team.gathered(found.local))
-
-
 def with_lengths(R, lengths):
     """The rows of R, scaled to these lengths."""
     sizes = np.linalg.norm(R.local, axis=1)
     return R.with_local(R.local * (lengths / sizes)[:, None])
-
-
-@pytest.fixture(scope="module")
-def result(team, W):
-    return condal_mpi.solve(condal_mpi.max_cut(own_rows(team, W), team))
-
-
-def test_it_is_chosen_and_proves_what_one_process_proves(team, W, result):
-    assert (result.status, result.method) == (condal.Status.SOLVED, "lowrank")
-    whole = max_cut(W)
-    best = condal.solve(whole, tol=1e-6)
-    assert best.objective * (1 - 1e-3) <= result.objective <= best.bound
-    assert best.objective <= result.bound <= best.bound * (1 + 1e-3)
-    U, y = together(team, result.x.U), together(team, result.y)
-    again = condal.certify(whole, LowRank(U, result.x.weights), y)
-    assert again.objective == pytest.approx(result.objective, rel=1e-10)
-    assert again.infeasibility <= 1e-12
-    assert again.gap <= 1e-3
-
-
-def test_the_answer_is_that_of_one_rank(team, W, result):
-    comm = team.comm.Split(team.rank)
-    alone = condal_mpi.solve(condal_mpi.max_cut(W, condal_mpi.Team(comm)))
-    assert alone.objective == pytest.approx(result.objective, rel=1e-9)
-    assert alone.bound == pytest.approx(result.bound, rel=LOOKS)
-    for row, other in zip(result.history, alone.history, strict=True):
-        assert row.objective == pytest.approx(other.objective, rel=1e-8)
-    comm.Free()
-
-
-def test_every_rank_has_the_same_result(team, result):
-    numbers = result.objective, result.bound, result.oracle_calls, result.matvecs
-    team.require_same((*numbers, str(result.status), result.certificate.how), "the result")
 
 
 def test_a_tighter_tolerance_takes_the_trust_region(team, W):
@@ -82,14 +42,16 @@ def test_a_tighter_tolerance_takes_the_trust_region(team, W):
     assert result.objective == pytest.approx(condal.solve(max_cut(W), tol=1e-7).objective, rel=2e-6)
 
 
-def test_a_cut_of_it_is_one(team, W, result):
-    cut = condal_mpi.max_cut(own_rows(team, W), team).round(result, trials=2)
+def test_a_cut_of_it_is_one(team, W):
+    model = condal_mpi.max_cut(own_rows(team, W), team)
+    result = condal_mpi.solve(model)
+    cut = model.round(result, trials=2)
     signs = team.agreed(cut.signs).astype(float)
     assert max_cut(W).weight(signs) == pytest.approx(cut.weight, rel=1e-12)
     assert 0.85 * result.bound <= cut.weight <= result.bound
 
 
-def test_colours_are_proper_and_do_not_depend_on_the_ranks(team, W):
+def test_colours_are_proper_and_do_not_depend_on_the_ranks(team, alone, W):
     graph = sp.csr_array(W - sp.diags(W.diagonal()))
     graph.eliminate_zeros()
     own, halo = with_halo(own_rows(team, graph), team)
@@ -99,11 +61,8 @@ def test_colours_are_proper_and_do_not_depend_on_the_ranks(team, W):
     i, j = graph.nonzero()
     assert np.all(colour[i] != colour[j])
     assert set(colour) == set(range(colour.max() + 1))
-    comm = team.comm.Split(team.rank)
-    alone = condal_mpi.Team(comm)
     np.testing.assert_array_equal(colouring(*with_halo(graph, alone), alone, most=50), colour)
     assert colouring(own, halo, team, most=1) is None
-    comm.Free()
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -140,19 +99,6 @@ def test_a_sweep_moves_each_row_to_its_best(team, W, monkeypatch):
     pull = (W @ found - W.diagonal()[:, None] * found)[last]
     size = np.linalg.norm(pull, axis=1, keepdims=True)
     np.testing.assert_allclose(found[last], -pull / size, atol=1e-12)
-
-
-def test_a_checkpoint_is_resumed_on_fewer_ranks(team, fewer, W, shared, result):
-    path, model = shared / "run", condal_mpi.max_cut(own_rows(team, W), team)
-    begun = condal_mpi.solve(model, max_iters=3, checkpoint=path)
-    assert begun.status is condal.Status.MAX_ITERS
-    if fewer is not None:
-        resumed = condal_mpi.resume(path, condal_mpi.max_cut(own_rows(fewer, W), fewer))
-        assert resumed.status is condal.Status.SOLVED
-        assert resumed.objective == pytest.approx(result.objective, rel=1e-8)
-        assert resumed.bound == pytest.approx(result.bound, rel=LOOKS)
-    team.comm.Barrier()
-    assert read_about(path)["k"] == len(result.history)
 
 
 def test_an_error_on_one_rank_reaches_all(team, W):

@@ -7,13 +7,12 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sharded_graphs import own_rows
+from sharded import own_rows, together
 
 import condal
 import condal_mpi
 from condal.errors import ProblemError
 from condal.linalg.lanczos import Recurrence
-from condal.linalg.points import LowRank
 from condal.problems import max_cut
 from condal_mpi.sketch import DistributedSketch
 
@@ -33,29 +32,6 @@ def solved(team, W):
     return model, condal_mpi.solve(model, "cgal", tol=3e-2, R=20)
 
 
-def test_solved_means_proved(team, W, solved):
-    _, result = solved
-    assert result.status is condal.Status.SOLVED
-    whole = max_cut(W)
-    best = condal.solve(whole, tol=1e-5)
-    assert best.objective - 1e-3 <= result.bound <= 1.05 * best.bound
-    assert result.objective <= best.bound
-    U = np.concatenate(team.gathered(result.x.U.local))
-    y = np.concatenate(team.gathered(result.y.local))
-    again = condal.certify(whole, LowRank(U, result.x.weights), y)
-    assert again.objective == pytest.approx(result.objective, rel=1e-10)
-    assert again.infeasibility <= 1e-12
-    assert again.gap <= 3e-2
-    assert again.bound == pytest.approx(result.bound, rel=3e-2)
-
-
-def test_every_rank_has_the_same_result(team, solved):
-    _, result = solved
-    numbers = result.objective, result.bound, result.oracle_calls, result.matvecs
-    team.require_same((*numbers, str(result.status), result.certificate.how), "the result")
-    team.require_same([row.objective for row in result.history], "the history")
-
-
 def test_a_cut_weighs_what_it_says_and_no_flip_gains(team, W, solved):
     model, result = solved
     cut = model.round(result, trials=3, seed=1)
@@ -69,35 +45,18 @@ def test_a_cut_weighs_what_it_says_and_no_flip_gains(team, W, solved):
     assert 0.85 * result.bound <= cut.weight <= result.bound
 
 
-def test_the_first_iterations_are_those_of_one_rank(team, W):
-    """Later ones are, too, but for rounding, which grows from one to the next."""
-    model = condal_mpi.max_cut(own_rows(team, W), team)
-    result = condal_mpi.solve(model, "cgal", R=5, max_iters=12)
-    comm = team.comm.Split(team.rank)
-    alone = condal_mpi.Team(comm)
-    single = condal_mpi.solve(condal_mpi.max_cut(W, alone), "cgal", R=5, max_iters=12)
-    for one, other in zip(result.history, single.history, strict=True):
-        assert one.objective == pytest.approx(other.objective, rel=1e-6)
-    y = np.concatenate(team.gathered(result.y.local))
-    assert np.allclose(y, single.y.local, rtol=1e-4, atol=1e-4 * np.abs(y).max())
-    comm.Free()
-
-
 @pytest.mark.parametrize(
     "blocks", [np.ones((N, N)), np.kron(np.eye(N // 2), np.ones((2, 2)))], ids=["complete", "pairs"]
 )
-def test_so_they_are_where_eigenvalues_are_equal(team, blocks):
+def test_iterations_are_those_of_one_rank_where_eigenvalues_are_equal(team, alone, blocks):
     """SLEPc finds some eigenvector of many, as rounding has it."""
     W = sp.csr_array(blocks - np.diag(np.diag(blocks)))
-    comm = team.comm.Split(team.rank)
-    alone = condal_mpi.Team(comm)
     result, single = (
         condal_mpi.solve(condal_mpi.max_cut(own_rows(some, W), some), "cgal", tol=1e-9, max_iters=3)
         for some in (team, alone)
     )
-    y = np.concatenate(team.gathered(result.y.local))
+    y = together(team, result.y)
     np.testing.assert_allclose(y, single.y.local, rtol=1e-8, atol=1e-8 * np.abs(y).max())
-    comm.Free()
 
 
 @pytest.mark.parametrize("method", ["cgal", "lowrank"])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sharded_graphs import own_rows, random_weights
+from sharded import own_rows, random_weights
 
 import condal_mpi
 from condal_mpi import sweeps
@@ -23,7 +23,7 @@ from condal_mpi.sweeps import DistributedSweeps
 from condal_mpi.team import Team
 
 N, COLUMNS = 300, 16
-# The machine of each rank: all on one, two and two, or the first alone. The ranks of one need not
+# The machine of each rank: all on one, two and two, or the first apart. The ranks of one need not
 # have numbers that follow each other.
 MACHINES = {"one": lambda _: 0, "halves": lambda r: r // 2, "odd": lambda r: r % 2, "first": bool}
 
@@ -34,7 +34,7 @@ def W():
 
 
 @pytest.fixture
-def alone(team):
+def apart(team):
     """The same ranks, as if each had a machine to itself."""
     ranks = Team(team.comm)
     ranks.node = Team(engine().MPI.COMM_SELF)
@@ -97,9 +97,9 @@ def test_only_rows_of_other_machines_are_copied(machines, W):
     assert halo.on_node.columns.size == halo.columns.size - near
 
 
-def test_products_have_the_bits_of_messages(machines, alone, W):
-    v, R = normals(alone, N, seed=[1]), normals(alone, N, seed=[2], columns=COLUMNS)
-    C, wanted = (2.0 * ShardedRows(own_rows(t, W), t) for t in (machines, alone))
+def test_products_have_the_bits_of_messages(machines, apart, W):
+    v, R = normals(apart, N, seed=[1]), normals(apart, N, seed=[2], columns=COLUMNS)
+    C, wanted = (2.0 * ShardedRows(own_rows(t, W), t) for t in (machines, apart))
     for factor in (v, R, v * v, R * R, R[:, :0]):
         np.testing.assert_array_equal((C @ factor).local, (wanted @ factor).local)
 
@@ -115,22 +115,22 @@ def test_a_fetched_vector_outlives_the_next(machines, W):
 
 
 @pytest.mark.parametrize("single", [False, True])
-def test_sweeps_have_the_bits_of_messages(machines, alone, W, single, monkeypatch):
+def test_sweeps_have_the_bits_of_messages(machines, apart, W, single, monkeypatch):
     monkeypatch.setattr(sweeps, "MIN_COLOUR_ENTRIES", 1)
     options = {"sweeps": 7, "omega": 1.5, "single": single}
     (R, met), (wanted, wanted_met) = (
-        sweeps_of(ranks, W).relaxed(unit_rows(ranks), **options) for ranks in (machines, alone)
+        sweeps_of(ranks, W).relaxed(unit_rows(ranks), **options) for ranks in (machines, apart)
     )
     np.testing.assert_array_equal(R.local, wanted.local)
     assert met.sweeps == wanted_met.sweeps
     assert met.first == wanted_met.first
 
 
-def test_solves_have_the_bits_of_messages(machines, alone, W, monkeypatch):
+def test_solves_have_the_bits_of_messages(machines, apart, W, monkeypatch):
     monkeypatch.setattr(sweeps, "MIN_COLOUR_ENTRIES", 1)
     result, wanted = (
         condal_mpi.solve(condal_mpi.max_cut(own_rows(ranks, W), ranks), "lowrank", tol=1e-4)
-        for ranks in (machines, alone)
+        for ranks in (machines, apart)
     )
     assert (result.objective, result.bound) == (wanted.objective, wanted.bound)
     np.testing.assert_array_equal(result.x.U.local, wanted.x.U.local)
@@ -138,7 +138,7 @@ def test_solves_have_the_bits_of_messages(machines, alone, W, monkeypatch):
 
 
 def test_ranks_whose_files_are_limited_exchange_messages(team, W, caplog):
-    """On one of them alone: all must agree."""
+    """On one of them apart: all must agree."""
     limits, ranks = resource.getrlimit(resource.RLIMIT_FSIZE), Team(team.comm)
     if team.rank == team.size - 1:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, limits[1]))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sharded import sharded, together
 
 from condal.linalg.blocked import axpy, lerp, weighted_squares
 from condal.linalg.rounding import stable_norm, sum_roundings
-from condal_mpi.sharded_array import ROWS_PER_GENERATOR, ShardedArray, normals
+from condal_mpi.sharded_array import ROWS_PER_GENERATOR, normals
 
 N = 97
 
@@ -17,18 +18,9 @@ def whole():
     return np.random.default_rng(5).standard_normal((N, 3))
 
 
-def owned(team, array):
-    begin, end = team.range(len(array))
-    return ShardedArray(array[begin:end].copy(), team)
-
-
-def together(team, found):
-    return np.concatenate(team.gathered(found.local))
-
-
 def test_entry_by_entry(team, whole):
     a, b, c = whole.T
-    u, v, w = (owned(team, one) for one in (a, b, c))
+    u, v, w = (sharded(team, one) for one in (a, b, c))
     assert np.array_equal(together(team, 2.0 * u - v / 3 + abs(w)), 2.0 * a - b / 3 + abs(c))
     assert np.array_equal(together(team, np.where(u > 0, v, 0.0)), np.where(a > 0, b, 0.0))
     assert np.array_equal(together(team, axpy(u, v, 0.3)), axpy(a, b, 0.3))
@@ -41,7 +33,7 @@ def test_entry_by_entry(team, whole):
 
 
 def test_rows_by_small_matrices(team, whole):
-    U, small = owned(team, whole), np.arange(6.0).reshape(3, 2)
+    U, small = sharded(team, whole), np.arange(6.0).reshape(3, 2)
     assert np.allclose(together(team, U @ small), whole @ small, rtol=1e-14)
     assert np.allclose(together(team, U * small[:, 0]), whole * small[:, 0], rtol=1e-14)
     assert np.array_equal(together(team, U[:, 0][:, None]), whole[:, :1])
@@ -50,7 +42,7 @@ def test_rows_by_small_matrices(team, whole):
 
 
 def test_sums_over_the_rows_are_the_same_bits_on_each_rank(team, whole):
-    U, u, v = owned(team, whole), owned(team, whole[:, 0]), owned(team, whole[:, 1])
+    U, u, v = sharded(team, whole), sharded(team, whole[:, 0]), sharded(team, whole[:, 1])
     for found, wanted in (
         (u @ v, whole[:, 0] @ whole[:, 1]),
         (np.linalg.norm(u), np.linalg.norm(whole[:, 0])),
@@ -72,7 +64,7 @@ def test_sums_over_the_rows_are_the_same_bits_on_each_rank(team, whole):
 
 
 def test_a_sum_has_no_more_roundings_than_it_says(team, whole):
-    u = owned(team, whole[:, 0])
+    u = sharded(team, whole[:, 0])
     longest = -(-N // team.size)
     assert sum_roundings(u) == longest + team.size
     assert sum_roundings(whole[:, 0]) == N
@@ -101,7 +93,7 @@ def test_a_sum_has_no_more_roundings_than_it_says(team, whole):
 )
 def test_nothing_is_wrong_in_silence(team, whole, wrong):
     with pytest.raises(TypeError):
-        wrong(owned(team, whole[:, 0]))
+        wrong(sharded(team, whole[:, 0]))
 
 
 def test_random_rows_do_not_depend_on_who_owns_them(team):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sharded import own_rows, sharded, together
 
 from condal.methods.spheres.program import VectorProgram, WholePairs
 from condal.methods.spheres.sweeps import PairSweeps
-from condal_mpi import Team
 from condal_mpi.edges import Edges, ShardedPairs
-from condal_mpi.sharded_array import ShardedArray, normals
+from condal_mpi.sharded_array import normals
 
 N, RHO = 60, 0.7
 
@@ -28,20 +28,10 @@ def W():
     return W
 
 
-def own(team, array):
-    begin, end = team.range(len(array))
-    return ShardedArray(array[begin:end].copy(), team)
-
-
-def together(team, array):
-    return np.concatenate(team.gathered(array.local))
-
-
 def on(team, W, numbers):
     """The program of the ranks of a team."""
-    begin, end = team.range(N)
-    pairs = ShardedPairs(Edges.of(sp.csr_array(W[begin:end]), team))
-    return program(pairs, *(own(team, array) for array in numbers))
+    pairs = ShardedPairs(Edges.of(own_rows(team, W), team))
+    return program(pairs, *(sharded(team, array) for array in numbers))
 
 
 def program(pairs, cost, linear, radius):
@@ -71,25 +61,25 @@ def whole(W, numbers):
 def test_numbers_of_vectors_at_their_pairs_and_back(team, data, whole):
     rng, m = np.random.default_rng(1), whole.cost.size
     v, at_a, at_b = rng.standard_normal(N), *rng.standard_normal((2, m))
-    for found, wanted in zip(data.pairs.ends(own(team, v)), whole.pairs.ends(v), strict=True):
+    for found, wanted in zip(data.pairs.ends(sharded(team, v)), whole.pairs.ends(v), strict=True):
         np.testing.assert_array_equal(together(team, found), wanted)
-    sums = data.pairs.sums(own(team, at_a), own(team, at_b))
+    sums = data.pairs.sums(sharded(team, at_a), sharded(team, at_b))
     np.testing.assert_allclose(together(team, sums), whole.pairs.sums(at_a, at_b), atol=1e-13)
 
 
 def test_slots_take_numbers_of_pairs_and_give_them_back(team, data, whole):
     slots, z = data.pairs.slots(), np.random.default_rng(2).standard_normal(whole.cost.size)
     assert slots.arrangement.pair.size == slots.edges.entries.nnz
-    in_slots = slots.of_pairs(own(team, z))
+    in_slots = slots.of_pairs(sharded(team, z))
     np.testing.assert_array_equal(together(team, slots.to_pairs(in_slots)), z)
     v = np.arange(float(N))
-    sorted_ = slots.sorted_rows(own(team, v), np.float64)
+    sorted_ = slots.sorted_rows(sharded(team, v), np.float64)
     np.testing.assert_array_equal(together(team, slots.unsorted_rows(sorted_)), v)
 
 
 def test_no_vector_of_a_colour_is_a_neighbour_of_another(team, data, W):
     slots = data.pairs.slots()
-    numbers = slots.sorted_rows(own(team, np.arange(N)), np.int64)
+    numbers = slots.sorted_rows(sharded(team, np.arange(N)), np.int64)
     moved = np.zeros(len(slots.arrangement.order), dtype=int)
     for groups in slots.arrangement.colours:
         colour = [set(numbers[group.rows].tolist()) for group in groups]
@@ -106,9 +96,7 @@ def test_no_vector_of_a_colour_is_a_neighbour_of_another(team, data, W):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_sweeps_are_those_of_one_rank(team, data, W, numbers, dtype):
-    comm = team.comm.Split(team.rank)
-    alone = Team(comm)
+def test_sweeps_are_those_of_one_rank(team, alone, data, W, numbers, dtype):
     swept = []
     for ranks, each in ((team, data), (alone, on(alone, W, numbers))):
         sweeps, z = PairSweeps.of(each), 0.3 * each.cost
@@ -121,7 +109,6 @@ def test_sweeps_are_those_of_one_rank(team, data, W, numbers, dtype):
     tol = 1e-12 if dtype == np.float64 else 1e-4
     for found, wanted in zip(*swept, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=tol, atol=tol)
-    comm.Free()
 
 
 def test_sweeps_descend_on_the_spheres(team, data, whole):
@@ -129,7 +116,7 @@ def test_sweeps_descend_on_the_spheres(team, data, whole):
     sweeps, z, pairs = PairSweeps.of(data), 0.3 * whole.cost, whole.pairs
     work, value = sweeps.sorted_rows(data.random(7, 0)), np.inf
     for _ in range(20):
-        sweeps.relax(work, own(team, z), RHO, sweeps=1, omega=1.9, curvature=1.0)
+        sweeps.relax(work, sharded(team, z), RHO, sweeps=1, omega=1.9, curvature=1.0)
         R = together(team, sweeps.unsorted_rows(work))
         lengths = np.linalg.norm(R - 0.5 * np.eye(7)[0], axis=1)
         np.testing.assert_allclose(lengths, whole.radius, rtol=1e-12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sharded import own, refused_by_all, together
 
 import condal
 import condal_mpi
@@ -11,7 +12,6 @@ from condal.errors import FormatError, ProblemError
 from condal.linalg.points import LowRank
 from condal.methods import LowRankCGAL
 from condal.problems import phase_retrieval
-from condal_mpi.checkpoint_writer import read_about
 from condal_mpi.sharded_array import ShardedArray
 
 SIDE, MASKS = 16, 9  # masks that neither 2 nor 4 ranks can share evenly
@@ -24,11 +24,6 @@ def data():
     masks = rng.choice([1, -1, 1j, -1j], size=(MASKS, SIDE, SIDE))
     masks *= rng.choice(np.sqrt([0.5, 3.0]), p=[0.8, 0.2], size=masks.shape)
     return u, masks, np.abs(np.fft.fft2(masks * u, norm="ortho")) ** 2
-
-
-def own(team, array):
-    begin, end = team.range(len(array))
-    return array[begin:end].copy()
 
 
 def model_of(team, data, **options):
@@ -44,17 +39,6 @@ def model(team, data):
 @pytest.fixture(scope="module")
 def result(model):
     return condal_mpi.solve(model)
-
-
-def together(team, image):
-    return np.concatenate(team.gathered(image.local))
-
-
-def refused(team, call, match):
-    """All ranks raise one and the same error."""
-    with pytest.raises(ProblemError, match=match) as caught:
-        call()
-    assert len(set(team.gathered(str(caught.value)))) == 1
 
 
 def test_the_answer_is_that_of_one_process(data, model, result):
@@ -129,7 +113,8 @@ def test_wrong_data_of_one_rank_are_refused_by_all(team, data, wrong, match):
     mine = own(team, b), own(team, masks)
     if team.rank == team.size - 1:
         mine = wrong(*mine)
-    refused(team, lambda: condal_mpi.phase_retrieval(*mine, team), match)
+    with refused_by_all(team, ProblemError, match):
+        condal_mpi.phase_retrieval(*mine, team)
 
 
 def test_images_of_other_shapes_are_refused(team, data):
@@ -137,19 +122,21 @@ def test_images_of_other_shapes_are_refused(team, data):
     width = SIDE - (team.rank == team.size - 1)
     mine = own(team, b)[:, :, :width], own(team, masks)[:, :, :width]
     if team.size > 1:
-        refused(team, lambda: condal_mpi.phase_retrieval(*mine, team), "the ranks differ in the")
+        with refused_by_all(team, ProblemError, "the ranks differ in the"):
+            condal_mpi.phase_retrieval(*mine, team)
 
 
 def test_pixels_that_no_mask_shows_are_refused(team, data):
     _, masks, b = data
     dark = own(team, masks)
     dark[:, 0, 0] = 0.0
-    match = "do not bound the signal"
-    refused(team, lambda: condal_mpi.phase_retrieval(own(team, b), dark, team), match)
-    nothing = own(team, b), 0.0 * dark
-    refused(team, lambda: condal_mpi.phase_retrieval(*nothing, team), match)
-    zero = 0.0 * own(team, b), own(team, masks)
-    refused(team, lambda: condal_mpi.phase_retrieval(*zero, team), "not all may be 0")
+    for intensities, shown, match in (
+        (own(team, b), dark, "do not bound the signal"),
+        (own(team, b), 0.0 * dark, "do not bound the signal"),
+        (0.0 * own(team, b), own(team, masks), "not all may be 0"),
+    ):
+        with refused_by_all(team, ProblemError, match):
+            condal_mpi.phase_retrieval(intensities, shown, team)
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -180,9 +167,8 @@ def test_a_wrong_file_is_refused_by_all(team, shared, arrays, match):
     if team.rank == 0:
         np.savez(path, **arrays)
     team.comm.Barrier()
-    with pytest.raises(FormatError, match=match) as caught:
+    with refused_by_all(team, FormatError, match):
         condal_mpi.read_phase_retrieval(path, team)
-    assert len(set(team.gathered(str(caught.value)))) == 1
 
 
 def test_too_few_masks_are_refused(team, shared):
@@ -191,28 +177,13 @@ def test_too_few_masks_are_refused(team, shared):
         np.savez(path, b=np.ones((1, 2, 2)), masks=np.ones((1, 2, 2)))
     team.comm.Barrier()
     if team.size > 1:
-        refused(
-            team,
-            lambda: condal_mpi.read_phase_retrieval(path, team),
-            "1 masks cannot be shared by . ranks",
-        )
+        with refused_by_all(team, ProblemError, "1 masks cannot be shared by . ranks"):
+            condal_mpi.read_phase_retrieval(path, team)
 
 
 def test_other_methods_are_refused(team, model):
-    refused(team, lambda: condal_mpi.solve(model, "cgal"), "solved by condal.methods.LowRankCGAL")
-
-
-def test_a_checkpoint_is_resumed_on_fewer_ranks(team, fewer, data, model, shared, result):
-    path = shared / "run"
-    begun = condal_mpi.solve(model, max_iters=2, checkpoint=path)
-    assert begun.status is condal.Status.MAX_ITERS
-    if fewer is not None:
-        resumed = condal_mpi.resume(path, model_of(fewer, data))
-        assert resumed.status is condal.Status.SOLVED
-        assert resumed.objective == pytest.approx(result.objective, rel=1e-6, abs=1e-12)
-        assert resumed.bound == pytest.approx(result.bound, rel=1e-6)
-    team.comm.Barrier()
-    assert read_about(path)["k"] == len(result.history)
+    with refused_by_all(team, ProblemError, "solved by condal.methods.LowRankCGAL"):
+        condal_mpi.solve(model, "cgal")
 
 
 @pytest.mark.parametrize("what", ["masks", "intensities", "trace", "order"])
@@ -223,4 +194,5 @@ def test_a_checkpoint_of_other_data_is_refused(team, data, model, shared, what):
     intensities, codes = other.get(what, (b, masks))
     trace = model.trace if what == "trace" else None
     again = model_of(team, (None, codes, intensities), trace=trace)
-    refused(team, lambda: condal_mpi.resume(shared / "run", again), "with other data")
+    with refused_by_all(team, ProblemError, "with other data"):
+        condal_mpi.resume(shared / "run", again)

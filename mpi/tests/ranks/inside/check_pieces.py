@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sharded import own_rows, sharded, together
 
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
@@ -16,7 +17,6 @@ from condal_mpi.maps import DistributedDiagonal
 from condal_mpi.matrix import ShardedRows, ShardedTerm
 from condal_mpi.oracle import Slepc
 from condal_mpi.pieces import DistributedSpectrahedron
-from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.sketch import DistributedSketch
 
 N = 203
@@ -31,34 +31,26 @@ def matrix():
     return sp.csr_array(half + half.T + sp.diags(rng.standard_normal(N)))
 
 
-def own(team, array):
-    begin, end = team.range(len(array))
-    return ShardedArray(array[begin:end].copy(), team)
-
-
 def rows(team, matrix):
-    begin, end = team.range(matrix.shape[0])
-    return ShardedRows(sp.csr_array(matrix[begin:end]), team)
-
-
-def together(team, found):
-    return np.concatenate(team.gathered(found.local))
+    return ShardedRows(own_rows(team, matrix), team)
 
 
 def test_products(team, matrix):
     C, v = rows(team, matrix), np.random.default_rng(0).standard_normal((N, 3))
-    assert np.allclose(together(team, C @ own(team, v[:, 0])), matrix @ v[:, 0], atol=1e-13)
-    assert np.allclose(together(team, (-2.0 * C) @ own(team, v)), -2.0 * (matrix @ v), atol=1e-12)
+    assert np.allclose(together(team, C @ sharded(team, v[:, 0])), matrix @ v[:, 0], atol=1e-13)
+    assert np.allclose(
+        together(team, (-2.0 * C) @ sharded(team, v)), -2.0 * (matrix @ v), atol=1e-12
+    )
     assert (-2.0 * C).norm == pytest.approx(2 * sp.linalg.norm(matrix), rel=1e-14)
 
 
 @pytest.mark.parametrize("tol", [0.0, 1e-3, 1.0])
 def test_the_smallest_eigenvalue(team, matrix, tol):
     shift = np.random.default_rng(1).standard_normal(N)
-    V = Symmetric(N, [ShardedTerm(rows(team, matrix))], diagonal=own(team, shift))
+    V = Symmetric(N, [ShardedTerm(rows(team, matrix))], diagonal=sharded(team, shift))
     values, vectors = np.linalg.eigh(matrix.toarray() + np.diag(shift))
     oracle = Slepc(N, team=team)
-    for guess in (None, own(team, vectors[:, 1])):  # of another eigenvalue
+    for guess in (None, sharded(team, vectors[:, 1])):  # of another eigenvalue
         pair = oracle.smallest(V, tol, guess)
         assert values[0] - 1e-10 <= pair.value <= values[0] + tol + 1e-9
         vector = together(team, pair.vector)
@@ -70,7 +62,7 @@ def test_many_equal_eigenvalues_and_no_matrix_at_all(team):
     eye = sp.csr_array(sp.eye(N, format="csr"))
     pair = Slepc(N, team=team).smallest(Symmetric(N, [ShardedTerm(rows(team, eye))]), 1e-6)
     assert pair.value == pytest.approx(1.0, abs=1e-6)
-    nothing = Symmetric(N, diagonal=own(team, np.zeros(N)))
+    nothing = Symmetric(N, diagonal=sharded(team, np.zeros(N)))
     assert Slepc(N, team=team).smallest(nothing).value == 0.0
 
 
@@ -92,7 +84,7 @@ def test_a_stop_in_a_product_leaves_a_solver_that_works(team, matrix):
 def test_a_product_that_is_no_number_is_told(team, matrix):
     shift = np.zeros(N)
     shift[N - 1] = np.nan
-    V = Symmetric(N, [ShardedTerm(rows(team, matrix))], diagonal=own(team, shift))
+    V = Symmetric(N, [ShardedTerm(rows(team, matrix))], diagonal=sharded(team, shift))
     with pytest.raises(FloatingPointError, match="gave NaN or infinity"):
         Slepc(N, team=team).smallest(V)
 
@@ -112,7 +104,7 @@ def test_a_sketch_gives_a_matrix_of_its_rank_back(team):
     x = (U * weights) @ U.T
     sketch = DistributedSketch(N, 6, team=team, seed=1)
     for j in range(3):
-        atom = LowRank(own(team, U[:, j : j + 1]), weights[j : j + 1])
+        atom = LowRank(sharded(team, U[:, j : j + 1]), weights[j : j + 1])
         sketch.move(atom, 1.0 if j == 0 else 0.5)
     y = 0.25 * weights[0] * np.outer(U[:, 0], U[:, 0])
     y += 0.25 * weights[1] * np.outer(U[:, 1], U[:, 1])
@@ -121,7 +113,7 @@ def test_a_sketch_gives_a_matrix_of_its_rank_back(team):
     found = together(team, point.U)
     assert np.allclose((found * point.weights) @ found.T, y, atol=1e-9 * np.abs(y).max())
     assert np.allclose(found.T @ found, np.eye(6), atol=1e-12)
-    sketch.load(LowRank(own(team, U), weights))
+    sketch.load(LowRank(sharded(team, U), weights))
     point = sketch.point()
     found = together(team, point.U)
     assert np.allclose((found * point.weights) @ found.T, x, atol=1e-9 * np.abs(x).max())
@@ -135,10 +127,12 @@ def test_the_diagonal_and_its_adjoint(team):
         rng.random(N),
         rng.random(N),
     )
-    A = DistributedDiagonal(N, own(team, r))
-    x = LowRank(own(team, U), weights)
+    A = DistributedDiagonal(N, sharded(team, r))
+    x = LowRank(sharded(team, U), weights)
     assert np.allclose(together(team, A(x)), r * ((U**2) @ weights))
-    assert own(team, y) @ A(x) == pytest.approx(A.adjoint(own(team, y)).quadratic(x), rel=1e-12)
+    assert sharded(team, y) @ A(x) == pytest.approx(
+        A.adjoint(sharded(team, y)).quadratic(x), rel=1e-12
+    )
     assert A.norm == r.max()
     assert together(team, A.zeros()).tolist() == [0.0] * N
 
@@ -146,7 +140,7 @@ def test_the_diagonal_and_its_adjoint(team):
 def test_the_halo_has_what_the_rows_touch(team, matrix):
     begin, end = team.range(N)
     v = np.random.default_rng(8).standard_normal((N, 2))
-    block, halo = with_halo(sp.csr_array(matrix[begin:end]), team)
+    block, halo = with_halo(own_rows(team, matrix), team)
     seen = halo(v[begin:end])
     assert np.array_equal(seen, v[halo.columns])
     assert np.allclose(block @ seen, (matrix @ v)[begin:end], atol=1e-13)

@@ -39,6 +39,14 @@ def fewer(team):
 
 
 @pytest.fixture
+def alone(team):
+    """A team of this rank alone."""
+    comm = team.comm.Split(team.rank)
+    yield Team(comm)
+    comm.Free()
+
+
+@pytest.fixture
 def shared(team):
     """A folder, the same for all ranks, which is empty when they begin and gone afterwards."""
     folder = tempfile.TemporaryDirectory() if team.rank == 0 else None

@@ -573,13 +573,13 @@ DEGENERATE = {
     ),
     "a point": (over([3.0, 4.0], point), 11.0),
     **{
-        f"a point, {K}": (over([3.0, 4.0], point, total, K), 11.0 if holds else None)
-        for K, holds in (
-            (condal.Equal([3.0]), True),
-            (condal.Equal([3.0 + 1e-9]), True),  # within the tolerance
-            (condal.Box([2.0], [5.0]), True),
-            (condal.Equal([4.0]), False),
-            (condal.Box([4.0], [5.0]), False),
+        f"a point {name}": (over([3.0, 4.0], point, total, K), 11.0 if holds else None)
+        for name, K, holds in (
+            ("on K", condal.Equal([3.0]), True),
+            ("within the tolerance", condal.Equal([3.0 + 1e-9]), True),
+            ("in K", condal.Box([2.0], [5.0]), True),
+            ("off K", condal.Equal([4.0]), False),
+            ("outside of K", condal.Box([4.0], [5.0]), False),
         )
     },
 }

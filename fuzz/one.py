@@ -16,9 +16,8 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["condal.formats", "condal.saved", "zipfile"]):
-    from readers.archives import changed
-
     from readers import FORMATS
+    from readers.archives import changed
     from readers.oracle import returned
 
 SHARED_MEMORY = Path("/dev/shm")

@@ -12,29 +12,29 @@ from locations import ROOT
 
 PACKAGES = {"lab/src/condal_lab": "condal_lab", "mpi/src/condal_mpi": "condal_mpi"}
 TESTS = ("tests", "lab/tests", "mpi/tests")
-MODULES = 480  # of condal
+MODULES = 331  # of condal
 LINES = {
-    "condal/certificates": 4_182,
-    "condal/cli": 4_372,
-    "condal/cvxpy": 3_660,
-    "condal/domains": 2_219,
-    "condal/driver": 3_357,
-    "condal/io": 8_143,
-    "condal/linalg": 5_081,
-    "condal/maps": 2_688,
-    "condal/methods": 11_703,
-    "condal/nonsmooth": 775,
-    "condal/problems": 11_797,
-    "condal/report": 1_871,
-    "condal/runtime": 1_039,
-    "condal/sets": 911,
-    "condal/sklearn": 927,
-    "condal/smooth": 817,
-    "condal/storage": 832,
-    "condal/top": 1_322,
-    "condal_lab": 17_190,
-    "condal_mpi": 6_743,
-    "tests": 68_019,
+    "condal/certificates": 3_671,
+    "condal/cli": 3_470,
+    "condal/cvxpy": 3_375,
+    "condal/domains": 2_203,
+    "condal/driver": 3_299,
+    "condal/io": 6_932,
+    "condal/linalg": 4_929,
+    "condal/maps": 2_542,
+    "condal/methods": 11_539,
+    "condal/nonsmooth": 744,
+    "condal/problems": 10_658,
+    "condal/report": 1_832,
+    "condal/runtime": 1_175,
+    "condal/sets": 895,
+    "condal/sklearn": 807,
+    "condal/smooth": 790,
+    "condal/storage": 788,
+    "condal/top": 1_177,
+    "condal_lab": 13_971,
+    "condal_mpi": 5_967,
+    "tests": 61_563,
 }
 
 

@@ -165,8 +165,8 @@ def test_memory_that_one_rank_lacks_is_refused_by_all(team, lacks, monkeypatch):
     with monkeypatch.context() as patch:
         if team.rank == (0 if lacks == "memfd_create" else team.size - 1):
             patch.setattr(os, lacks, refuse)
-        with pytest.raises(MemoryError, match=r"ranks cannot share 4096000 bytes .*no room"):
-            shared_memory(team, 4096000 // team.size)
+        with pytest.raises(MemoryError, match=r"ranks cannot share 4800000 bytes .*no room"):
+            shared_memory(team, 4800000 // team.size)
         assert Team(team.comm).node.size == 1
     assert shared_files() == before
     assert Team(team.comm).node.size == team.size

@@ -17,7 +17,7 @@ from condal.cvxpy.engines import EmbeddedEngine
 from condal.cvxpy.forms import Dual
 from condal.cvxpy.solver import cone_program
 from condal.problems import max_cut
-from condal_lab.bench.conic import decisions, systems
+from condal_lab.bench.conic import everyday, systems
 from known import random_graph
 
 
@@ -208,7 +208,7 @@ def test_the_paper_is_cited():
     assert "Yurtsever" in CONDAL().cite({})
 
 
-@pytest.mark.parametrize("build", [systems.h_infinity, decisions.total_variation])
+@pytest.mark.parametrize("build", [systems.h_infinity, everyday.total_variation])
 def test_the_duals_of_the_first_engine_are_proved_next_to_themselves(build, monkeypatch):
     """They are deep inside their cones over their distance from the rows: no system is solved."""
 
@@ -216,7 +216,7 @@ def test_the_duals_of_the_first_engine_are_proved_next_to_themselves(build, monk
         raise AssertionError
 
     monkeypatch.setattr("condal.cvxpy.judge.inner_value", refused)
-    problem, optimum = build()
+    problem, optimum = build(cp)
     problem.solve(solver=CONDAL())
     result = problem.solver_stats.extra_stats
     assert (problem.status, result.method) == ("optimal", "Clarabel")

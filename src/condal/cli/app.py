@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -99,11 +98,10 @@ class Commands(click.Group):
 
 
 def _import_scipy() -> None:
-    """Import SciPy without two things that no command needs.
+    """Import SciPy without parts of NumPy that no command needs.
 
     SciPy copies every name of NumPy, and NumPy imports some parts when they are asked for: its
-    tests, f2py and others, a third of the time that `import scipy.sparse` takes. And it rewrites
-    the docstrings of `scipy.linalg`, half of the time of that import.
+    tests, f2py and others, a third of the time that `import scipy.sparse` takes.
     """
     import numpy as np
 
@@ -111,30 +109,9 @@ def _import_scipy() -> None:
     np.__all__ = [name for name in kept[0] if name in vars(np)]
     vars(np)["__dir__"] = lambda: list(np.__all__)
     try:
-        import scipy.sparse
+        import scipy.sparse  # noqa: F401
     finally:
         np.__all__, vars(np)["__dir__"] = kept
-    from scipy._lib import _util
-
-    docstrings = getattr(_util, "FunctionDoc", None)
-    if docstrings is not None:
-        with suppress(Exception):  # another SciPy may want more of it: whoever needs it imports it
-            _util.FunctionDoc = _Undocumented
-            import scipy.linalg  # noqa: F401
-        _util.FunctionDoc = docstrings
-
-
-class _Undocumented(dict[str, list[str]]):
-    """A docstring that is not parsed: its sections are empty."""
-
-    def __init__(self, function: Any) -> None:
-        super().__init__()
-
-    def __missing__(self, section: str) -> list[str]:
-        return []
-
-    def __str__(self) -> str:
-        return "\n"
 
 
 def _usage(error: click.ClickException) -> str:

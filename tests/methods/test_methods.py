@@ -494,7 +494,7 @@ def test_without_constraints_an_eigenvector_is_found(method, at_most):
 
 @pytest.mark.parametrize(("method", "least"), [(InteriorPoint(), 1e-4), (Splitting(), 1e-3)])
 def test_units_change_nothing_but_the_last_digits_and_so_not_the_steps(method, least):
-    """Of rows of one unit only, for the splitting."""
+    """Splitting takes rows of one unit only."""
     problem, c = sdp().problem, 1e9
     factors = np.geomspace(least, 1e4, 12) if least < 1e-3 else np.full(12, least)
     scaled = replace(

@@ -16,7 +16,7 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parents[1]
 PATHS = (TESTS, ROOT / "tests", ROOT, *(ROOT / of / "src" for of in ("", "lab", "mpi")))
-PATIENCE = 3600  # seconds, after which ranks are taken to wait for each other for ever
+PATIENCE = 3600  # seconds, after which ranks count as deadlocked
 # A rank that waits lets another go on, which may be the one that it waits for.
 ENVIRONMENT = {
     "OMPI_MCA_mpi_yield_when_idle": "1",

@@ -1,4 +1,4 @@
-"""Of each model and method, one process proves what ranks prove, and the split changes nothing."""
+"""For each model and method, ranks prove what one process proves, however rows are split."""
 
 from __future__ import annotations
 

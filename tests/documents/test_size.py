@@ -22,7 +22,7 @@ LINES = {
     "condal/io": 6_932,
     "condal/linalg": 4_929,
     "condal/maps": 2_542,
-    "condal/methods": 11_539,
+    "condal/methods": 11_531,
     "condal/nonsmooth": 744,
     "condal/problems": 10_658,
     "condal/report": 1_832,

@@ -36,6 +36,7 @@ INTERIOR_STEPS = 12
 INTERIOR_CALLS = 2e-3  # of a step, per block
 INTERIOR_FACTOR, INTERIOR_WRITE = 2.5e-11, 8e-9  # a step with p rows: p^3, p^2
 INTERIOR_PRODUCT = 1.2e-9  # of a step, per product in n x n x n
+MAX_STEP_SECONDS = 1.0  # of an interior-point step: slower ones are no choice
 NEWTON_CALLS, NEWTON_COUPLING, NEWTON_ENTRY = 0.14, 1.1e-5, 2.4e-5  # per entry of J J', of R
 NEWTON_LOOSE, NEWTON_SPREAD = 0.75, 2.0  # the share of a run to a tol of TIGHT_TOL or more
 ROOM = 1.3  # n r over the number of equations, at least

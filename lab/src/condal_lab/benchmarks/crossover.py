@@ -15,8 +15,7 @@ from typing import Any
 import condal
 from condal.driver.scaling import normalise
 from condal.methods import CGAL, InteriorPoint, LowRankCGAL, LowRankNewton, Splitting
-from condal.methods.choice import Estimate, choices
-from condal.methods.interior.cost import MAX_STEP_SECONDS
+from condal.methods.choice import MAX_STEP_SECONDS, Estimate, choices
 from condal.methods.rules import LineSearch
 from condal.methods.surface.rows import SurfaceRows
 from condal.problem import Problem

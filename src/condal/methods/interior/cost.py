@@ -18,7 +18,6 @@ from condal.methods.interior.schur_stack import schur_nanoseconds
 
 READ = 2e-8  # seconds per entry of A, all reads together
 STACK_CALLS = 4e-4  # seconds per stack of equal blocks
-MAX_STEP_SECONDS = 1.0  # of a step of the default method
 MAX_ENGINE_SECONDS = 2.0  # of a step of an engine, before methods with cheaper steps are tried
 
 

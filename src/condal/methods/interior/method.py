@@ -21,10 +21,10 @@ from condal.errors import ProblemError
 from condal.linalg.cone_slices import sections
 from condal.linalg.points import Array, Point
 from condal.linalg.rounding import gamma
-from condal.methods.choice import INTERIOR_STEPS, Estimate
+from condal.methods.choice import INTERIOR_STEPS, MAX_STEP_SECONDS, Estimate
 from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.central import Path
-from condal.methods.interior.cost import MAX_STEP_SECONDS, step_seconds
+from condal.methods.interior.cost import step_seconds
 from condal.methods.state import State, Warm, require_linear
 from condal.runtime.meter import check_cancelled
 from condal.types import Keeps, Storage
@@ -61,10 +61,6 @@ class InteriorPoint:
 
     name: ClassVar[str] = "interior-point"
     keeps: ClassVar[Keeps] = "factor"
-
-    def suits(self, problem: Problem) -> bool:
-        """Whether the method applies and a step takes at most about two seconds."""
-        return self.seconds(problem) <= MAX_STEP_SECONDS
 
     def seconds(self, problem: Problem) -> float:
         """Estimate the seconds per step on one core; inf if the method does not apply."""

@@ -26,12 +26,14 @@ from condal.methods.choice import (
     FEW_ENTRY,
     LOOSE_TOL,
     MANY_ENTRY,
+    MAX_STEP_SECONDS,
     ROWS_CALLS,
     ROWS_ENTRY,
     SLOW,
     Estimate,
     Size,
     gradient_seconds,
+    least_interior_step,
 )
 from condal.methods.lowrank.columns import first_atoms, first_rank, inverse_of
 from condal.methods.lowrank.factored import surface_of
@@ -131,7 +133,8 @@ class LowRankCGAL:
         if n >= CHEAP_SIDE and A.size <= FEW_ROWS:
             why = f"f is linear and {A.size} constraints leave a solution of small rank"
             return Estimate(FEW_CALLS + FEW_ENTRY * entries, why, method=method)
-        if n >= SLOW_SIDE and _fixes_diagonal(problem, n) and not _has_fast_newton_steps(problem):
+        slow = n >= SLOW_SIDE and least_interior_step(n, A.size) > MAX_STEP_SECONDS
+        if slow and _fixes_diagonal(problem, n):
             why = f"f is linear, A fixes diag x among others, and n = {n} is large for the rest"
             return Estimate(MANY_ENTRY * entries, why, method=method)
         if tol >= LOOSE_TOL:
@@ -196,13 +199,6 @@ class LowRankCGAL:
             if state.last:
                 return
             del state
-
-
-def _has_fast_newton_steps(problem: Problem) -> bool:
-    """Whether the interior-point method is a choice."""
-    from condal.methods.interior.method import InteriorPoint
-
-    return InteriorPoint().suits(problem)
 
 
 def _fixes_diagonal(problem: Problem, n: int) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.points import Array, principal_axes
 from condal.methods.choice import (
+    MAX_STEP_SECONDS,
     NEWTON_SPREAD,
     Choice,
     Estimate,
@@ -20,7 +21,6 @@ from condal.methods.choice import (
     least_interior_step,
     newton_seconds,
 )
-from condal.methods.interior.cost import MAX_STEP_SECONDS
 from condal.methods.state import State, Warm, require_factor, require_linear, require_spectral
 from condal.methods.surface.equations import cost_of
 from condal.methods.surface.manifold import Surface

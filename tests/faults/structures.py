@@ -32,6 +32,7 @@ RANDOM = np.random.default_rng(7).standard_normal((6, 6))
 RANDOM = RANDOM + RANDOM.T
 
 ones = np.ones
+POINT = condal.domains.Box([1.0, 2.0], [1.0, 2.0])
 
 STRUCTURES = {
     # Sizes.
@@ -53,6 +54,18 @@ STRUCTURES = {
         lambda: Problem.of(Linear([2.0, -1.0]), Simplex(2), Matrix([[1.0, 0.0]]), Equal([0.25])),
         -0.25,
     ),
+    "a point": Structure(lambda: Problem.of(Linear([3.0, 4.0]), POINT), 11.0),
+    **{
+        f"a point {name}": Structure(
+            lambda K=K: Problem.of(Linear([3.0, 4.0]), POINT, Matrix(ones((1, 2))), K), *known
+        )
+        for name, K, known in (
+            ("on K", Equal([3.0]), (11.0,)),
+            ("in K", Box([2.0], [5.0]), (11.0,)),
+            ("off K", Equal([4.0]), (None, 1.0)),
+            ("outside of K", Box([4.0], [5.0]), (None, 1.0)),
+        )
+    },
     # Empty inputs.
     "no constraints": Structure(lambda: sdp(np.diag([1.0, -2.0, 5.0])), -2.0),
     "no constraints, maximised": Structure(lambda: sdp(DIAGONAL, maximise=True), 3.0),
@@ -252,6 +265,11 @@ STRUCTURES = {
         lambda: agreeing(ones(3), condal.LinfBall(3, 0.2)), None
     ),
     # Scales.
+    "far eigenvalues": Structure(lambda: sdp(np.diag([1.0, 1e6])), 1.0),
+    "equal costs": Structure(lambda: Problem.of(Linear(np.full(4, 1e12)), Simplex(4)), 1e12),
+    "no bound": Structure(
+        lambda: sdp(np.diag([3.0, 1.0]), Entries(2), Box([-np.inf] * 4, [np.inf] * 4)), 1.0
+    ),
     "row norms 1e8 apart": Structure(
         lambda: sdp(DIAGONAL, Inner([1e4 * FIRST, 1e-4 * OFF]), Equal([4e3, 2e-5])), 1.6
     ),

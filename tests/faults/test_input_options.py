@@ -19,35 +19,38 @@ def refused(make, text):
         make()
 
 
-TRACES = {
-    "Spectrahedron": lambda t: condal.Spectrahedron(N, trace=t),
-    "Hermitian": lambda t: condal.Hermitian(N, trace=t),
-    "NuclearBall": lambda t: condal.NuclearBall(N, N, radius=t),
-    "Simplex": lambda t: condal.Simplex(N, t),
-    "L1Ball": lambda t: condal.L1Ball(N, t),
-    "L2Ball": lambda t: condal.L2Ball(N, t),
-    "LinfBall": lambda t: condal.LinfBall(N, t),
-    "KSparse": lambda t: condal.KSparse(N, 2, t),
-    "GroupL1Ball": lambda t: condal.GroupL1Ball([0, 0, 1], t),
-    "generalised_eigenvector": lambda t: condal.problems.generalised_eigenvector(C, np.eye(4), t),
-    "trace_regression": lambda t: condal.problems.trace_regression(C, C, radius=t),
+SIZES = {  # by the name of the argument
+    "Spectrahedron trace": lambda t: condal.Spectrahedron(N, trace=t),
+    "Hermitian trace": lambda t: condal.Hermitian(N, trace=t),
+    "NuclearBall radius": lambda t: condal.NuclearBall(N, N, radius=t),
+    "Simplex radius": lambda t: condal.Simplex(N, t),
+    "L1Ball radius": lambda t: condal.L1Ball(N, t),
+    "L2Ball radius": lambda t: condal.L2Ball(N, t),
+    "LinfBall radius": lambda t: condal.LinfBall(N, t),
+    "KSparse radius": lambda t: condal.KSparse(N, 2, t),
+    "GroupL1Ball radius": lambda t: condal.GroupL1Ball([0, 0, 1], t),
+    "generalised_eigenvector alpha": lambda t: condal.problems.generalised_eigenvector(
+        C, np.eye(4), t
+    ),
+    "trace_regression radius": lambda t: condal.problems.trace_regression(C, C, radius=t),
 }
 
 
-@pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan, np.inf, "1", None, 1j, True * np.nan])
-@pytest.mark.parametrize("name", TRACES)
-def test_alpha_that_is_not_positive_is_refused(name, alpha):
-    refused(lambda: TRACES[name](alpha), "must be a positive number; got")
+@pytest.mark.parametrize("size", [0.0, -1.0, np.nan, np.inf, "1", None, 1j, True * np.nan])
+@pytest.mark.parametrize("name", SIZES)
+def test_a_size_that_is_not_positive_is_refused(name, size):
+    refused(lambda: SIZES[name](size), f"{name.split()[1]} must be a positive number; got")
 
 
-LAM0 = {
-    "CGAL": condal.CGAL,
-    "hcgm": condal.hcgm,
-    "fwal": lambda lam: condal.methods.fwal(lam, 1.0),
-    "IAL": lambda lam: condal_lab.methods.IAL(lam, 0.1),
-    "GDMM": condal_lab.methods.GDMM,
-    "corrective": condal.methods.corrective,
-    "LowRankCGAL": lambda lam: condal.methods.LowRankCGAL(lam=lam),
+PENALTIES = {
+    "CGAL lam0": condal.CGAL,
+    "hcgm lam0": condal.hcgm,
+    "fwal lam": lambda lam: condal.methods.fwal(lam, 1.0),
+    "IAL lam": lambda lam: condal_lab.methods.IAL(lam, 0.1),
+    "GDMM lam": condal_lab.methods.GDMM,
+    "CGS lam": condal_lab.methods.CGS,
+    "corrective lam0": condal.methods.corrective,
+    "LowRankCGAL lam": lambda lam: condal.methods.LowRankCGAL(lam=lam),
 }
 
 
@@ -55,10 +58,11 @@ TOO_LARGE = (1e-300, 1e-51, 1e51, 1e300)  # or too small
 
 
 @pytest.mark.parametrize("lam0", [0.0, -1.0, np.nan, np.inf, "1", *TOO_LARGE])
-@pytest.mark.parametrize("name", LAM0)
-def test_lam0_that_is_not_positive_or_may_overflow_is_refused(name, lam0):
+@pytest.mark.parametrize("name", PENALTIES)
+def test_a_penalty_that_is_not_positive_or_may_overflow_is_refused(name, lam0):
     limits = r", from 1e-50 to 1e\+50" if lam0 in TOO_LARGE else ""
-    refused(lambda: LAM0[name](lam0), f"lam.* must be a positive number{limits}.*; got")
+    text = f"{name.split()[1]} must be a positive number{limits}.*; got"
+    refused(lambda: PENALTIES[name](lam0), text)
 
 
 @pytest.fixture(scope="module")

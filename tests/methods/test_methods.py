@@ -101,7 +101,7 @@ def test_converges_to_the_known_optimum_at_the_accuracy_of_its_theory(name):
 def test_images_are_the_maps_of_x(name):
     case, _, problem, x = built(name)
     *_, state = islice(case.method.iterates(problem, x), 40)
-    point, rounding = x.point(), 1e-5 if case.method.keeps == "sketch" else 1e-10
+    point, rounding = x.point(), 1e-5 if case.method.keeps == "sketch" else 1e-12
     assert np.allclose(problem.f.M(point), state.Mx, atol=rounding)
     assert np.allclose(problem.A(point), state.Ax, atol=rounding)
     assert problem.X.distance(point) <= rounding
@@ -377,24 +377,16 @@ def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: fwal(0.0), "lam must be a positive number; got 0.0"),
         (lambda: fwal(1.0, 2.0), r"rho must lie in \(0, 1\]; got 2.0"),
-        (lambda: IAL(-1.0), "lam must be a positive number; got -1.0"),
         (lambda: IAL(1.0, 0.0), "eps0 must be a positive number; got 0.0"),
         (lambda: IAL(eta=Corrective()), r"IAL takes eta=Classical\(\) or LineSearch"),
         (lambda: UPD(0.0), "eps must be a positive number; got 0.0"),
         (lambda: AUPD("a"), "eps must be a positive number; got 'a'"),
-        (lambda: CGS(float("nan")), "lam must be a positive number; got nan"),
-        (lambda: GDMM(0.0), "lam must be a positive number; got 0.0"),
         (lambda: GDMM(1.0, 1.5), r"rho must lie in \(0, 1\]; got 1.5"),
         (lambda: SmoothedCG(-2.0), "beta must be a positive number; got -2.0"),
         (lambda: PrimalDual(balance=0.0), "balance must be a positive number; got 0.0"),
         (lambda: PrimalDual(steps=0), "steps must be a whole number, at least 1; got 0"),
-        (lambda: corrective(0.0), "lam0 must be a positive number; got 0.0"),
         (lambda: CGAL("big"), "lam0 must be a positive number, a penalty rule or None; got 'big'"),
-        (lambda: CGAL(0.0), "lam0 must be a positive number; got 0.0"),
-        (lambda: CGAL(float("nan")), "lam0 must be a positive number; got nan"),
-        (lambda: hcgm(-1.0), "lam0 must be a positive number; got -1.0"),
         (lambda: CGAL(D_Y=0.0), "D_Y must be a positive number"),
         (lambda: CGAL(D_Y=-1.0), "D_Y must be a positive number"),
         (lambda: Balanced(rate=2.0), r"rate must lie in \[0, 1.5\]; got 2.0"),
@@ -404,7 +396,6 @@ def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):
         (lambda: CGAL(eta="ls"), r"eta takes a rule .* such as LineSearch\(\); got 'ls'"),
         (lambda: CGAL(tol=0.1), r"tol takes a rule .* such as Exact\(\); got 0.1"),
         (lambda: LowRankCGAL(0), "rank must be a whole number, at least 1; got 0"),
-        (lambda: LowRankCGAL(lam=-1.0), "lam must be a positive number; got -1.0"),
         (lambda: LowRankCGAL(seed=0.5), "seed must be a whole number"),
         (lambda: AcceleratedGradient(rank=0), "rank must be a whole number"),
         (lambda: SphereSweeps(rank=0), "rank must be a whole number"),
@@ -524,74 +515,8 @@ def test_a_warm_start_from_a_solution_ends_sooner_also_for_another_objective(nam
     first = condal.solve(problem, case.method, tol=1e-6, max_iters=1000)
     again = condal.solve(problem, case.method, tol=1e-5, max_iters=1000, warm_start=first)
     assert again.status is condal.Status.SOLVED
+    assert again.objective == pytest.approx(first.objective, rel=1e-5, abs=1e-5)
     assert len(again.history) <= max(2, 0.5 * len(first.history))
     near = replace(problem, f=problem.f.scaled(1.001))
     result = condal.solve(near, case.method, tol=1e-5, max_iters=1000, warm_start=first)
     assert result.status is condal.Status.SOLVED
-
-
-def over(C: Any, X: Any, *rows: Any) -> condal.Problem:
-    """min <C, x> over X."""
-    return condal.Problem.of(condal.Linear(C), X, *rows)
-
-
-point, total = condal.domains.Box([1.0, 2.0], [1.0, 2.0]), condal.Matrix(np.ones((1, 2)))
-DEGENERATE = {
-    "n = 1": (over([[2.0]], condal.Spectrahedron(1, 3.0)), 6.0),
-    "C = 0": (over(np.zeros((3, 3)), condal.Spectrahedron(3)), 0.0),
-    "far eigenvalues": (over(np.diag([1.0, 1e6]), condal.Spectrahedron(2)), 1.0),
-    "equal costs": (over(np.full(4, 1e12), condal.Simplex(4)), 1e12),
-    "n = 1 and a row": (
-        over([[2.0]], condal.Spectrahedron(1, 3.0, True), condal.Diagonal(1), condal.Equal([1.0])),
-        2.0,
-    ),
-    "no bound": (
-        over(
-            np.diag([3.0, 1.0]),
-            condal.Spectrahedron(2),
-            condal.Entries(2),
-            condal.Box(np.full(4, -np.inf), np.full(4, np.inf)),
-        ),
-        1.0,
-    ),
-    "a vector of one": (
-        over([3.0], condal.Simplex(1), condal.Matrix([[2.0]]), condal.Equal([2.0])),
-        3.0,
-    ),
-    "no costs": (
-        over(np.zeros(4), condal.Simplex(4), condal.Matrix(np.arange(4.0)), condal.Equal([2.5])),
-        0.0,
-    ),
-    "rows of zeros": (
-        over(
-            np.arange(4.0),
-            condal.Simplex(4),
-            condal.Matrix(np.zeros((2, 4))),
-            condal.Equal([0.0, 0.0]),
-        ),
-        0.0,
-    ),
-    "a point": (over([3.0, 4.0], point), 11.0),
-    **{
-        f"a point {name}": (over([3.0, 4.0], point, total, K), 11.0 if holds else None)
-        for name, K, holds in (
-            ("on K", condal.Equal([3.0]), True),
-            ("within the tolerance", condal.Equal([3.0 + 1e-9]), True),
-            ("in K", condal.Box([2.0], [5.0]), True),
-            ("off K", condal.Equal([4.0]), False),
-            ("outside of K", condal.Box([4.0], [5.0]), False),
-        )
-    },
-}
-
-
-@pytest.mark.parametrize("method", [InteriorPoint(), PrimalDual(), None])
-@pytest.mark.parametrize("name", DEGENERATE)
-def test_degenerate_problems(name, method):
-    problem, optimum = DEGENERATE[name]
-    result = condal.solve(problem, method, tol=1e-6, max_iters=1000)
-    if optimum is None:
-        assert result.status is condal.Status.INFEASIBLE
-    else:
-        assert result.status is condal.Status.SOLVED
-        assert result.objective == pytest.approx(optimum, rel=2e-6, abs=2e-6)

@@ -128,6 +128,14 @@ def test_a_projection_is_used_for_the_method_and_the_distance():
     assert result.method == "primal-dual"
     assert result.certificate.how == "closed form"
 
+    class Wrong(Ball):
+        def project(self, v):
+            return np.zeros(2)
+
+    wrong = condal.solve(problem_over(Wrong()))
+    assert wrong.status is condal.Status.NUMERICAL_ERROR
+    assert "the projection" in wrong.reason
+
 
 def test_a_method_that_projects_says_what_to_add():
     text = r"needs a domain with a projection: add project\(v\), the nearest"

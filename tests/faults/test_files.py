@@ -186,18 +186,6 @@ def test_bomb_of_a_matlab_file(tmp_path):
     )
 
 
-ARRAYS = ["array", "dense array", "points", "saved y.npy"]
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_a_128_byte_npy_that_claims_32_gib(name, tmp_path):
-    form = BY_NAME[name]
-    contents = claiming((4294967296, 1))
-    assert len(contents) == 128
-    path = put(tmp_path, form, contents)
-    refused(form, path, "34359738368 bytes, but 0 follow; the file is truncated or damaged")
-
-
 @pytest.mark.parametrize(
     ("contents", "text"),
     [

@@ -74,14 +74,15 @@ def test_drift_of_ax_of_matrices_over_many_steps(make):
     assert drift(make(2), condal.RowSums(2), atoms, 20_000) <= 1e-12
 
 
-@pytest.mark.parametrize("name", ["sdp-equal", "simplex-equal"])
-def test_drift_of_ax_over_the_steps_of_a_method(name):
+@pytest.mark.parametrize(("name", "steps"), [("sdp-equal", 2_000), ("simplex-equal", 20_000)])
+def test_drift_of_ax_over_the_steps_of_a_method(name, steps):
     problem = PLANTED[name]().problem
     x = Factored(12) if name == "sdp-equal" else Kept()
-    (last,) = islice(condal.CGAL(1.0).iterates(problem, x), 1999, 2000)
-    np.testing.assert_allclose(problem.A(x.point()), last.Ax, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(problem.f.M(x.point()), last.Mx, rtol=0, atol=1e-11)
-    assert problem.X.distance(x.point()) <= 1e-10
+    (last,) = islice(condal.CGAL(1.0).iterates(problem, x), steps - 1, steps)
+    near = 1e-11 if name == "sdp-equal" else 1e-13
+    np.testing.assert_allclose(problem.A(x.point()), last.Ax, rtol=1e-12, atol=near)
+    np.testing.assert_allclose(problem.f.M(x.point()), last.Mx, rtol=1e-12, atol=near)
+    assert problem.X.distance(x.point()) <= 10 * near
 
 
 @pytest.mark.parametrize("D_Y", [3.0, np.inf])

@@ -118,12 +118,22 @@ def test_a_loose_bound_takes_lanczos_steps(V, least, monkeypatch):
     assert proof.failure == 1e-6
 
 
-def test_a_tight_bound_takes_a_factorisation(V, least, monkeypatch):
+def test_a_tight_bound_takes_a_factorisation_without_the_ordering_of_what_fills(
+    V, least, monkeypatch
+):
+    """The ordering alone takes longer than this factorisation."""
+    assert likely_factorisation(V).fills
+    monkeypatch.setattr(proofs, "_plan", lambda V: pytest.fail("it was planned"))
     monkeypatch.setattr(proofs, "probabilistic", lambda *_, **__: pytest.fail("in vain"))
     proof = bound(V, slack=1e-8, enough=least - 1e-6)
     assert least - 1.1e-6 <= proof.value <= least
-    assert "factorisation" in proof.how
+    assert proof.how == "partly dense Cholesky factorisation"
     assert proof.failure == 0.0
+
+
+def test_where_the_dense_rest_is_too_large_there_is_another_proof(V, least, monkeypatch):
+    monkeypatch.setattr(PartialCholesky, "of", lambda *_: None)
+    assert least - 1.1e-6 <= bound(V, slack=1e-8, enough=least - 1e-6).value <= least
 
 
 def test_a_factorisation_follows_where_the_steps_do_not_prove_enough(V, least):

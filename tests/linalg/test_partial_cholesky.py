@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg import partial_cholesky as partial
-from condal.linalg.eigen import Lanczos
-from condal.linalg.factorisations import SparseFactors, likely_factorisation
+from condal.linalg.factorisations import SparseFactors
 from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.sparse import diagonal_matrix
 from condal.linalg.symmetric import Symmetric
-from laws.spectra import INDEFINITE, of_graph, random_graph, torus
+from laws.spectra import INDEFINITE, of_graph, random_graph
 from sparse_matrices import random_sparse
 
 ROUNDS = pytest.mark.parametrize("flops", [0.0, 1.0, 20.0, inf])  # all rows in rounds, ... none
@@ -126,37 +124,3 @@ def test_a_rest_that_is_too_large_is_not_factorised(monkeypatch):
     V = of_graph(random_graph(1500, 0.01, 0))
     assert PartialCholesky.of(V, -100.0, max_flops=1e6) is None
     assert PartialCholesky.of(V, -100.0, max_flops=1e8) is None
-
-
-@pytest.fixture(scope="module")
-def filling():
-    return of_graph(random_graph(3000, 0.002, 0, signed=True))
-
-
-def bound(V, enough):
-    return proofs.smallest_eigenvalue_bound(V, slack=1e-8, failure=1e-6, seed=0, enough=enough)
-
-
-def test_a_matrix_that_fills_is_not_ordered(filling, monkeypatch):
-    """The ordering alone takes longer than this factorisation."""
-    monkeypatch.setattr(proofs, "_plan", lambda V: pytest.fail("it was planned"))
-    assert likely_factorisation(filling).fills
-    least = Lanczos().smallest(filling, tol=1e-9).value
-    proof = bound(filling, least - 1e-6)
-    assert proof.how == "partly dense Cholesky factorisation"
-    assert proof.failure == 0.0
-    assert least - 1.1e-6 <= proof.value <= least
-    refuted = bound(filling, least + 1e-3)
-    assert least - 0.1 <= refuted.value <= least + 1e-9
-    quotients = np.einsum("ij,ij->j", refuted.refuting, filling @ refuted.refuting)
-    assert np.all(quotients < least + 1e-3)
-
-
-def test_where_the_rest_is_too_large_there_is_another_proof(filling, monkeypatch):
-    monkeypatch.setattr(PartialCholesky, "of", lambda *_: None)
-    least = Lanczos().smallest(filling, tol=1e-9).value
-    assert least - 1.1e-6 <= bound(filling, least - 1e-6).value <= least
-
-
-def test_a_torus_is_ordered():
-    assert not likely_factorisation(of_graph(torus(60))).fills

@@ -63,15 +63,6 @@ def test_finite_array_takes_any_real_numbers(values):
     np.testing.assert_array_equal(array, [1.0, 2.0, 3.0])
 
 
-def test_finite_array_takes_truth_values():
-    np.testing.assert_array_equal(finite_array(np.array([True, False]), "b"), [1.0, 0.0])
-
-
-@given(arrays(np.float64, (3, 4), elements=FINITE))
-def test_finite_array_keeps_the_values(values):
-    np.testing.assert_array_equal(finite_array(values, "b", ndim=2), values)
-
-
 @given(arrays(np.float64, (3, 4), elements=FINITE), st.sampled_from([np.nan, np.inf, -np.inf]))
 def test_finite_array_names_what_is_not_finite_and_where(values, bad):
     values[1, 2] = bad

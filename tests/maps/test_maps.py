@@ -481,6 +481,11 @@ class Doubled(Entries):
         return super().adjoint(2.0 * y)
 
 
+class Inexact(Matrix):
+    def adjoint(self, y):
+        return super().adjoint(y) + 1e-4 * y[0]
+
+
 class OfWrongSize(Diagonal):
     @property
     def size(self):
@@ -503,6 +508,7 @@ class Transposed(Matrix):
         (Unsplit(3, [0], [1]), Matrices(3)),
         (Doubled(3, [0], [1]), Matrices(3)),
         (Transposed(np.arange(9).reshape(3, 3)), Vectors(3)),
+        (Inexact(np.arange(6).reshape(2, 3)), Vectors(3)),
         (WithNan(np.ones((2, 3))), Vectors(3)),
         (
             Across(Matrix(np.eye(3)), Transposed(np.arange(9).reshape(3, 3))),
@@ -510,7 +516,7 @@ class Transposed(Matrix):
         ),
         (Stack(Diagonal(3), Scaled(Doubled(3, [0], [1]), np.ones(1))), Matrices(3)),
     ],
-    ids=["unsplit", "doubled", "transposed", "nan", "in a block", "in a stack"],
+    ids=["unsplit", "doubled", "transposed", "inexact", "nan", "in a block", "in a stack"],
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_the_public_checker_refuses_a_wrong_adjoint(A, space, seed):

@@ -13,7 +13,7 @@ from condal.driver.scaling import normalise
 from condal.linalg.lifting import symmetric
 from condal.linalg.points import LowRank
 from condal.methods import AcceleratedGradient, LowRankCGAL, PrimalDual
-from condal.methods.accelerated.step import RitzSpace, clipped, extended, orthonormal
+from condal.methods.accelerated.step import RitzSpace, extended, orthonormal
 from condal.storage import Factor
 
 rng = np.random.default_rng(11)
@@ -81,18 +81,6 @@ def test_the_projection_in_a_subspace_is_the_best_point_there():
     x = np.asarray(RitzSpace.of(B, y, symmetric(V, "V")).projected(L, X).x)
     slope = B.T @ (V + L * (x - np.asarray(y))) @ B
     assert float(np.vdot(slope, B.T @ x @ B)) == pytest.approx(3.0 * np.linalg.eigvalsh(slope)[0])
-
-
-def test_weights_sum_to_the_trace_or_less():
-    values = np.array([3.0, 1.0, 0.5, -2.0])
-    weights, threshold = clipped(values, 2.0, at_most=True)
-    np.testing.assert_allclose(weights, [2.0])
-    assert threshold == pytest.approx(1.0)
-    weights, threshold = clipped(values, 9.0, at_most=True)
-    np.testing.assert_allclose(weights, values[:3])
-    assert threshold == 0.0
-    assert clipped(values, 9.0, at_most=False)[0].sum() == pytest.approx(9.0)
-    assert clipped(-np.ones(3), 1.0, at_most=True)[0].size == 0
 
 
 def test_columns_are_orthonormal_to_rounding_whatever_the_basis():

@@ -18,12 +18,10 @@ from condal.methods.interior import method
 from condal.methods.interior.assembly import standard_form
 from condal.methods.interior.central import Path
 from condal.methods.interior.schur import Schur
-from condal.nonsmooth import L1
 from condal.smooth import Linear
 from condal.storage import Factor
-from known import PLANTED, planted_sdp
+from known import planted_sdp
 from laws.domains import DOMAINS
-from spaces import Rectangles
 
 SOLVED, INFEASIBLE = condal.Status.SOLVED, condal.Status.INFEASIBLE
 SECTIONED = [case for case in DOMAINS if sections(case.X) is not None]
@@ -234,11 +232,6 @@ def test_it_ends_where_its_system_has_no_factor(monkeypatch):
     result = condal.solve(planted_sdp().problem, InteriorPoint())
     assert result.status is condal.Status.STALLED
     assert result.x is None
-
-
-def test_rectangles_are_matrices_in_a_corner():
-    case = next(case for case in SECTIONED if isinstance(case.space, Rectangles))
-    assert [part.kind for part in sections(case.X)] == ["psd"]
 
 
 def test_an_infeasible_row_drives_a_second_order_cone_to_its_edge_without_an_error():

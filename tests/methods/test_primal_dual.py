@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -82,42 +81,6 @@ def test_large_matrices_are_left_to_others(monkeypatch):
     assert PrimalDual().suits(problem)
     monkeypatch.setattr(primal_dual, "MAX_MATRIX_SIDE", 5)
     assert not PrimalDual().suits(problem)
-
-
-class Mine:
-    """A user's domain with a projection: the unit ball."""
-
-    diameter, max_norm = 2.0, 1.0
-
-    def lmo(self, v, tol=0.0, guess=None):
-        return -v / np.linalg.norm(v)
-
-    def bound(self, v, *, slack, failure, seed, enough=np.inf):
-        return condal.types.Proof(-float(np.linalg.norm(v)) * (1 + 1e-12), "by hand")
-
-    def distance(self, x):
-        return max(0.0, float(np.linalg.norm(x)) - 1.0)
-
-    def check(self, v, name):
-        pass
-
-    def project(self, v):
-        return v / max(1.0, float(np.linalg.norm(v)))
-
-
-def test_a_domain_of_the_user_s_own_may_have_a_projection():
-    problem = condal.Problem.of(f=condal.LeastSquares(np.eye(3), [3.0, 4.0, 0.0]), X=Mine())
-    result = condal.solve(problem, tol=1e-6)
-    assert result.method == "primal-dual"
-    np.testing.assert_allclose(result.x, [0.6, 0.8, 0.0], atol=1e-3)
-
-    class Wrong(Mine):
-        def project(self, v):
-            return np.zeros(2)
-
-    wrong = condal.solve(replace(problem, X=Wrong()))
-    assert wrong.status is condal.Status.NUMERICAL_ERROR
-    assert "the projection" in wrong.reason
 
 
 # Points and gradients as one vector.

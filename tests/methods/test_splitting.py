@@ -18,18 +18,7 @@ from condal.methods import Splitting
 from condal.methods.projection import splitting_rows as rows
 from condal.nonsmooth import L1
 from condal.storage import Factor
-from known import PLANTED, Hidden, planted_sdp
-
-
-def theta(n: int, rows, cols) -> condal.Problem:
-    """Lovasz's theta: max <11', x>, x_ij = 0 on edges, tr x = 1."""
-    return condal.Problem.of(
-        f=condal.Linear(np.ones((n, n))),
-        X=condal.Spectrahedron(n),
-        A=condal.Entries(n, rows, cols),
-        K=condal.Equal(np.zeros(len(rows))),
-        maximise=True,
-    )
+from known import Hidden, planted_sdp
 
 
 class Counted(Hidden):
@@ -89,9 +78,8 @@ def test_it_has_no_penalty_on_the_images_of_x_to_tell_of():
 
 
 def test_theta_of_a_complete_multipartite_graph_is_its_largest_part():
-    part = np.repeat(np.arange(4), [3, 7, 2, 5])
-    rows, cols = np.nonzero(np.triu(part[:, None] != part))
-    result = condal.solve(theta(17, rows, cols), Splitting(), tol=1e-7, max_iters=500)
+    model = condal.problems.theta(nx.complete_multipartite_graph(3, 7, 2, 5))
+    result = condal.solve(model, Splitting(), tol=1e-7, max_iters=500)
     assert result.status is condal.Status.SOLVED
     assert result.objective == pytest.approx(7.0, rel=1e-6)
 
@@ -109,7 +97,6 @@ def test_a_nonsmooth_term():
 
 def test_it_suits_linear_objectives_over_small_spectral_domains():
     assert Splitting().suits(planted_sdp().problem)
-    assert not Splitting().suits(PLANTED["simplex-equal"]().problem)
     large = condal.Problem.of(condal.Linear(sp.eye(9000)), condal.Spectrahedron(9000))
     assert not Splitting().suits(large)
 

@@ -15,6 +15,7 @@ from condal.problems import max_cut
 from condal.sets import Box, Equal
 from condal.smooth import Linear
 from condal.storage import Sketch
+from known import random_graph
 from sparse_matrices import identity
 
 
@@ -27,11 +28,6 @@ def graph(edges, n, weights=None):
 
 def random_tree(n, rng):
     return [(int(rng.integers(0, k)), k) for k in range(1, n)]
-
-
-def random_graph(n, degree, rng):
-    i, j = rng.integers(0, n, (2, int(n * degree / 2)))
-    return graph(np.transpose([i[i != j], j[i != j]]), n)
 
 
 def slack(problem, y):
@@ -74,14 +70,14 @@ def test_on_the_central_path_of_a_tree_the_inverse_has_the_diagonal(monkeypatch)
 
 
 def test_it_is_the_same_dual_of_the_normalised_problem():
-    problem = max_cut(random_graph(300, 6, np.random.default_rng(2))).problem
+    problem = max_cut(random_graph(300, 6, 2)).problem
     normalised, scaling = normalise(problem)
     expected = scaling.normalised_dual(tree_dual(problem))
     assert tree_dual(normalised) == pytest.approx(expected, rel=1e-5)
 
 
 def test_many_entries_are_taken_in_runs_and_by_a_sample(monkeypatch):
-    problem = max_cut(random_graph(2000, 5, np.random.default_rng(3))).problem
+    problem = max_cut(random_graph(2000, 5, 3)).problem
     whole = tree_dual(problem)
     monkeypatch.setattr(module, "CHUNK", 7)
     assert tree_dual(problem) == pytest.approx(whole, rel=1e-12)
@@ -115,7 +111,7 @@ def test_other_problems_have_none(problem):
 
 
 def test_only_a_dual_that_is_left_to_condal_begins_there():
-    problem = normalise(max_cut(random_graph(200, 4, np.random.default_rng(4))).problem)[0]
+    problem = normalise(max_cut(random_graph(200, 4, 4)).problem)[0]
     first = condal.CGAL().start(problem).y
     assert first == pytest.approx(tree_dual(problem))
     assert not condal.CGAL(0.1).start(problem).y.any()
@@ -126,7 +122,7 @@ def test_only_a_dual_that_is_left_to_condal_begins_there():
 
 def test_a_large_sparse_graph_is_solved_to_a_tenth_by_a_few_atoms():
     n = 20_000
-    model = max_cut(random_graph(n, 4, np.random.default_rng(5)))
+    model = max_cut(random_graph(n, 4, 5))
     result = condal.solve(model, condal.CGAL(), tol=1e-1, storage=Sketch(n, 10), max_iters=8)
     assert result.status is condal.Status.SOLVED
     assert result.gap <= 1e-1
@@ -146,7 +142,7 @@ def test_where_c_is_zero_there_is_nothing_to_begin_with(n):
 
 
 def test_c_may_be_of_any_sparse_format():
-    W = sp.coo_array(random_graph(30, 4, np.random.default_rng(0)))
+    W = sp.coo_array(random_graph(30, 4))
     duals = []
     for form in (sp.csr_array, sp.coo_array, sp.csc_array):
         C = condal.operators.Symmetric(30, sparse=(form(W),))

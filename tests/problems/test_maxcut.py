@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -20,26 +19,6 @@ def test_bipartite_graphs_are_cut_whole():
     assert result.objective == pytest.approx(63.0, rel=2e-3)
     assert result.bound >= 63.0
     assert model.round(result).weight == 63.0
-
-
-def test_all_kinds_of_graph_are_taken():
-    W = torus(4, 5)
-    graph = nx.from_scipy_sparse_array(W)
-    laplacians = [
-        max_cut(given).problem.f.C.to_dense()
-        for given in (
-            W,
-            W.toarray(),
-            W.toarray().tolist(),
-            sp.coo_matrix(W),
-            sp.csc_array(W),
-            graph,
-            pd.DataFrame(W.toarray()),
-            pd.DataFrame(W.toarray()).astype(object),
-        )
-    ]
-    for other in laplacians[1:]:
-        assert np.array_equal(laplacians[0], other)
 
 
 def test_loops_and_isolated_vertices_change_nothing():

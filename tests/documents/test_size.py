@@ -34,7 +34,7 @@ LINES = {
     "condal/top": 1_177,
     "condal_lab": 13_971,
     "condal_mpi": 5_967,
-    "tests": 61_271,
+    "tests": 61_268,
 }
 
 

@@ -201,9 +201,6 @@ def test_it_is_a_choice_for_small_linear_problems(monkeypatch):
 
     small = planted_sdp().problem
     assert is_choice(small)
-    assert not is_choice(PLANTED["simplex-equal"]().problem)  # a curved objective
-    nonsmooth = condal.Problem.of(small.f, small.X, B=condal.Entries(12), g=L1(0.1))
-    assert not is_choice(nonsmooth)
     for name, most in (
         ("MAX_ROWS", 11),
         ("MAX_ENTRIES", 3),

@@ -52,8 +52,7 @@ class Relaxation:
     @classmethod
     def of(cls, diagonal: Array, anchor: Array) -> Relaxation:
         """Return the first relaxation, given the diagonal of J J' and a multiplier."""
-        unit = float(np.median(diagonal)) or float(diagonal.max()) or 1.0  # rows of zeros
-        size = FIRST_SIZE * sqrt(unit)
+        size = FIRST_SIZE * sqrt(float(np.median(diagonal)) or float(diagonal.max()) or 1.0)
         return cls(size, anchor, LEAST_SIZE * size)
 
     @cached_property

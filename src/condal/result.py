@@ -20,6 +20,7 @@ from condal.storage.sketch import Reconstruction
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from condal.io.safe_files import PathLike
     from condal.report.curves.panels import Trace
     from condal.report.curves.style import Against
 
@@ -267,6 +268,28 @@ class Result:
         columns = {name: self.history[name] for name in History.columns}
         proved = self.objective, self.bound, self.gap
         return Trace(columns, *proved, label, self.tol, upper=self.bounded_above)
+
+    def save_proof(self, path: PathLike, model: Any, file: PathLike | None = None) -> str:
+        """Write a proof of the bound that `checker/check.py` checks without condal.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The proof file to write.
+        model : MaxCut or ConicModel
+            The model that was solved.
+        file : str or os.PathLike, optional
+            The rudy or SDPA file that the model was made from; by default one is written beside
+            the proof.
+
+        Returns
+        -------
+        str
+            The problem file.
+        """
+        from condal.problems.proof_files import save_proof
+
+        return save_proof(self, path, model, file)
 
     def __repr__(self) -> str:
         return self.summary()

@@ -35,6 +35,7 @@ class Outputs:
     overwrite: bool
     quiet: bool
     verbose: int = 0
+    proof: str | None = None
 
 
 OPTIONS = (
@@ -44,6 +45,11 @@ OPTIONS = (
     click.option("--out", "out_target", metavar="FILE", help="Write the answer; - for stdout."),
     click.option("--save", "folder", metavar="DIR", help="Save the whole result in a new folder."),
     click.option("--overwrite", is_flag=True, help="Let --save replace an earlier result."),
+    click.option(
+        "--proof",
+        metavar="FILE",
+        help="Write a proof of the bound for checker/check.py; with --as max-cut or --as sdp.",
+    ),
     click.option("-q", "--quiet", is_flag=True, help="Print errors only, and JSON if requested."),
     click.option(
         "-v",
@@ -111,7 +117,7 @@ class Sinks:
         if outputs.quiet and outputs.verbose:
             raise click.UsageError("--quiet and --verbose exclude each other")
         targets = {"--checkpoint": checkpoint, "--json": json_target, "--out": out_target}
-        _check_all(targets, inputs)
+        _check_all({**targets, "--proof": outputs.proof}, inputs)
         if outputs.folder is not None:
             others = {**inputs, "the --json file": json_target, "the --out file": out_target}
             self._digest = _check_folder(outputs.folder, file, outputs.overwrite, others)
@@ -129,6 +135,8 @@ class Sinks:
             _write(out_target, outcome.application.lines(outcome.model, answer))
         if self._outputs.folder is not None:
             self._save(outcome, self._outputs.folder)
+        if self._outputs.proof is not None:
+            self._prove(outcome, self._outputs.proof)
         if checkpoint is not None and result.status in RESUMABLE and Path(checkpoint).exists():
             command = _command(outcome.application.resume_command, checkpoint, self._file)
             self._show(f"To resume:\n\n  {command}")
@@ -138,6 +146,15 @@ class Sinks:
         taken = STDOUT in (self._outputs.json_target, self._outputs.out_target)
         if not self._outputs.quiet:
             click.echo(f"\n{text}", err=taken)
+
+    def _prove(self, outcome: Outcome, path: str) -> None:
+        """Write a proof file, for FILE if the checker can read that."""
+        from condal.problems.proof_files import checkable
+
+        file = self._file if checkable(outcome.model, self._file) else None
+        problem = outcome.result.save_proof(path, outcome.model, file)
+        command = _command("python checker/check.py", problem, path)
+        self._show(f"Wrote {escape_terminal(path)}. To check it without condal:\n\n  {command}")
 
     def _save(self, outcome: Outcome, folder: str) -> None:
         """Save the result with the application, its options and the answer."""

@@ -21,6 +21,7 @@ from condal.runtime.meter import Stopper
 from condal.runtime.text import escape_terminal
 
 NO_ANSWER = ("answer", "none: interrupted while the result was rounded")
+PROVABLE = ("max-cut", "sdp")  # what a proof file can be about
 STOPPED_EARLY = "condal: interrupted before {what}; nothing is written"
 
 
@@ -41,6 +42,9 @@ class Session:
         *,
         limit: TimeLimit,
     ) -> None:
+        if outputs.proof is not None and application.name not in PROVABLE:
+            names = " and ".join(f"--as {name}" for name in PROVABLE)
+            raise click.UsageError(f"--proof is for {names}; got --as {application.name}")
         self.context, self.application, self.limit = context, application, limit
         self.file, self.outputs = file, outputs
         self.sinks = Sinks(outputs, file, inputs, checkpoint)

@@ -39,10 +39,10 @@ def on_ranks(
         raise ProblemError(f"--distributed is for {names}; got --as {application.name}")
     if method not in VARIANTS:
         raise ProblemError(f"--distributed takes --method {', '.join(VARIANTS)}; got {method}")
-    if outputs.folder is not None:
+    if outputs.folder is not None or outputs.proof is not None:
         raise ProblemError(
-            "--distributed does not take --save, which needs x on one machine: use --checkpoint, "
-            "which keeps one part per rank, and --json and --out for the answer"
+            "--distributed does not take --save or --proof, which need one machine: use "
+            "--checkpoint, which keeps one part per rank, and --json and --out for the answer"
         )
     R = _sketch_size(storage)
 

@@ -1,0 +1,399 @@
+"""Check a proof file of condal with nothing of condal: python check.py PROBLEM PROOF.
+
+PROBLEM is a graph in the rudy format or a program in the sparse SDPA format, plain, gzip or xz.
+PROOF is a proof file (docs/proofs.md). They are about the program
+
+    maximise <F_0, X>  subject to  <F_i, X> = b_i (i = 1, ..., m),  X symmetric and psd.
+
+For max-cut, F_0 is a quarter of the Laplacian of the graph, and X_ii = 1. If the slack
+Z = sum_i y_i F_i - F_0 is psd, every feasible X has <F_0, X> = b'y - <Z, X> <= b'y. If
+sum_i y_i F_i is psd and b'y < 0, no X is feasible. This program reads y from PROOF, forms Z, proves
+that Z is psd, and adds up b'y. It trusts nothing else that PROOF says. What it proves holds for the
+decimal numbers of PROBLEM, few of which are doubles.
+
+Three facts about symmetric matrices prove that Z is psd, in floating point (u = 2^-53):
+
+1. If |E| <= F entrywise and F has the row sums e, then E + Diag(e) is psd, as it is diagonally
+   dominant. So a matrix that is known up to E is at least the known one less Diag(e).
+2. For a diagonal D > 0, (D B'; B C) - (0 0; 0 C - B D^-1 B') is psd. So rows are eliminated, and
+   what is wrong with the computed C - B D^-1 B' is an E on the rows that remain.
+3. L L' is psd for any L, from anywhere, and a matrix T is L L' + E with E = T - L L'.
+
+A sum of t products, in any order, is off by at most 1.01 t u times the sum of their absolute
+values. This is all that is assumed of NumPy and SciPy; none of their factorisations is trusted.
+"""
+
+import gzip
+import hashlib
+import lzma
+import math
+import sys
+from fractions import Fraction
+from time import perf_counter
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+U = 2.0**-53
+SAFETY = 1 + 1e-6  # the sums that bound errors are rounded themselves, 10^8 times at most
+UNDERFLOW = 1e-200  # more than all products below 1e-308 of an accepted proof can lose together
+MAX_BYTES = 1 << 30  # of an unpacked file
+MAX_WORD = 64  # characters of a number
+MAX_DENSE = 20_000  # rows of the dense rest of the elimination
+MAX_EXACT = 20_000  # diagonal entries of Z whose sign is decided in exact arithmetic
+ROUND_COST = 1_000.0  # of an entry in a round of sparse elimination, in dense multiplications
+BLOCK = 256  # rows of a dense product
+VERSION = "condal proof 1"
+
+
+class RefusedError(Exception):
+    """The files do not prove the claim; the text says why."""
+
+
+def require(condition, why):
+    """Refuse the proof unless the condition holds."""
+    if not condition:
+        raise RefusedError(why)
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def contents(path):
+    """Return the unpacked bytes of a file."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(6)
+        packed = {b"\x1f\x8b": gzip.open, b"\xfd7": lzma.open}.get(head[:2], open)
+        with packed(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+        raise RefusedError(f"{path}: cannot be read: {error}") from None
+    require(len(data) <= MAX_BYTES, f"{path}: more than {MAX_BYTES} bytes")
+    return data
+
+
+def text_of(data, what):
+    """Return bytes as text, if they are ASCII without NUL."""
+    require(data.isascii() and b"\0" not in data, f"{what}: is not plain text")
+    return data.decode("ascii")
+
+
+def number(word, what, *, hexadecimal=False):
+    """Return a decimal number, or a hexadecimal one as C prints it, as a finite double."""
+    digits = word.lower().lstrip("+-")
+    plain = len(word) <= MAX_WORD and "_" not in word and digits[:1] in tuple("0123456789.")
+    plain = plain and (hexadecimal or "x" not in digits)
+    require(plain, f"{what}: wanted a number; got {word[:40]!a}")
+    try:
+        value = float.fromhex(word) if digits.startswith("0x") else float(word)
+    except (ValueError, OverflowError):
+        raise RefusedError(f"{what}: wanted a number; got {word[:40]!a}") from None
+    zero = value == 0.0 and any(digit in "123456789" for digit in digits.partition("e")[0])
+    require(math.isfinite(value) and not zero, f"{what}: {word[:40]!a} is too large or too small")
+    return value
+
+
+def count(word, what, most, least=1):
+    """Return a whole number from `least` to `most`."""
+    whole = word.isdecimal() and len(word) <= 18 and least <= int(word) <= most
+    require(whole, f"{what}: wanted {least} to {most}; got {word[:40]!a}")
+    return int(word)
+
+
+def column(words, read, *given):
+    """Return a column of a file as an array; each different word is read once."""
+    known = {word: read(word, *given) for word in set(words)}
+    return np.array([known[word] for word in words])
+
+
+def read_proof(data):
+    """Return the header of a proof file as a dictionary, and y."""
+    lines = text_of(data, "proof").split("\n")
+    require(lines[0] == VERSION, f"proof: its first line is not {VERSION!r}: another format")
+    header = {}
+    for k, name in enumerate(("problem", "sha256", "claim", "bound", "numbers"), 1):
+        words = lines[k].split(" ") if k < len(lines) else []
+        require(len(words) == 2 and words[0] == name, f"proof: line {k + 1} is not '{name} ...'")
+        header[name] = words[1]
+    require(header["problem"] in ("max-cut", "sdpa"), "proof: unknown kind of problem")
+    require(header["claim"] in ("bound", "infeasible"), "proof: unknown claim")
+    m = count(header["numbers"], "proof: numbers", MAX_BYTES)
+    require(len(lines) == m + 8, f"proof: {m} numbers need {m + 7} lines; got {len(lines) - 1}")
+    require(lines[-2:] == ["end", ""], "proof: does not end with 'end'; it is truncated")
+    y = [
+        number(word, f"proof: line {k}", hexadecimal=True) for k, word in enumerate(lines[6:-2], 7)
+    ]
+    return header, np.array(y)
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+
+class Program:
+    """The words of b, and the entries of F_0, ..., F_m: `values` at (rows, cols), rows >= cols.
+
+    Blocks stand one after another on the diagonal. `scale` is what all values have to be multiplied
+    by. The values are the doubles nearest to the numbers of the file, or these numbers themselves.
+    """
+
+    def __init__(self, b, side, entries, scale, about):
+        self.b, self.side, self.scale, self.about = b, side, scale, about
+        self.matrices, rows, cols = (np.array(part, dtype=np.int64) for part in entries[:3])
+        self.rows, self.cols = np.maximum(rows, cols), np.minimum(rows, cols)
+        self.words = entries[3]
+        self.values = column(self.words, number, "problem")
+
+
+def read_rudy(data):
+    """Return max-cut of a graph: a line `n m`, then m lines `i j` or `i j weight`."""
+    lines = [line.split() for line in text_of(data, "problem").splitlines() if line.strip()]
+    require(lines and len(lines[0]) == 2, "problem: the first line is not 'n m'")
+    n, m = (count(word, "problem: the first line", MAX_BYTES) for word in lines[0])
+    require(len(lines) == m + 1, f"problem: {m} edges are announced; got {len(lines) - 1}")
+    width = len(lines[1])
+    fits = width in (2, 3) and all(len(line) == width for line in lines[1:])
+    require(fits, "problem: an edge is 'i j' or 'i j weight', and all edges have a weight or none")
+    i, j = (column([line[k] for line in lines[1:]], count, "a vertex", n) - 1 for k in (0, 1))
+    weights = np.array([line[2] if width == 3 else "1" for line in lines[1:]], dtype=object)[i != j]
+    negative = [word[1:] if word[0] == "-" else "-" + word.removeprefix("+") for word in weights]
+    i, j, ones = i[i != j], j[i != j], np.arange(n)
+    # 4 L has a weight twice on its diagonal, and its negative off it; 4 F_i has a 4 at (i, i).
+    matrices = np.concatenate([np.zeros(3 * len(i)), ones + 1])
+    rows, cols = np.concatenate([i, j, i, ones]), np.concatenate([i, j, j, ones])
+    entries = matrices, rows, cols, [*weights, *weights, *negative, *["4"] * n]
+    about = f"max-cut of a graph with {n:,} vertices and {m:,} edges"
+    return Program(["1"] * n, n, entries, 0.25, about)
+
+
+def read_sdpa(data):
+    """Return a program: m, the number of blocks, sizes, b, and entries `k block i j value`."""
+    text = text_of(data, "problem").translate(str.maketrans(",(){}dDqQ", "     eEeE"))
+    lines = [line for line in text.splitlines() if line.strip()]
+    while lines and lines[0].lstrip()[0] in '"*':
+        del lines[0]
+    require(len(lines) > 3, "problem: the header is not complete")
+    m, blocks = (count(lines.pop(0).split()[0], "problem: header", MAX_BYTES) for _ in range(2))
+    sizes = []
+    for word in _several(lines, blocks):
+        size = count(word.lstrip("+-"), "problem: the size of a block", MAX_BYTES)
+        sizes.append(-size if word[0] == "-" else size)
+    b = _several(lines, m)
+    begins = [0]
+    for size in sizes:
+        begins.append(begins[-1] + abs(size))
+    require(begins[-1] <= MAX_BYTES, "problem: too many rows")
+    lines = [line.split() for line in lines]
+    require(all(len(line) == 5 for line in lines), "problem: not 'matrix block i j value'")
+    k, block, i, j, words = zip(*lines, strict=True) if lines else [()] * 5
+    k = column(k, count, "problem: a matrix", m, 0).astype(np.int64)
+    block = column(block, count, "problem: a block", blocks).astype(np.int64) - 1
+    i, j = (column(part, count, "problem: a row", begins[-1]).astype(np.int64) for part in (i, j))
+    size = np.array(sizes)[block]
+    require((np.maximum(i, j) <= abs(size)).all(), "problem: an entry is outside its block")
+    require(((size > 0) | (i == j)).all(), "problem: an entry is off a diagonal block's diagonal")
+    rows, cols = (
+        np.array(begins)[block] + part - 1 for part in (np.maximum(i, j), np.minimum(i, j))
+    )
+    places = set(zip(k.tolist(), rows.tolist(), cols.tolist(), strict=True))
+    require(len(places) == len(k), "problem: an entry is given twice")
+    entries = k, rows, cols, list(words)
+    about = f"an SDPA program of {m:,} equations and {begins[-1]:,} rows in {blocks:,} blocks"
+    return Program(b, begins[-1], entries, 1.0, about)
+
+
+def _several(lines, wanted):
+    """Return this many words from as many lines as they take, and remove these lines."""
+    words = []
+    while len(words) < wanted:
+        require(lines, "problem: the header is not complete")
+        words += lines.pop(0).split()
+    return words[:wanted]
+
+
+# ---- Z = sum_i y_i F_i - F_0 ---------------------------------------------------------------------
+
+
+def slack(program, y, constant):
+    """Return rows, columns (rows >= cols) and values of Z, and bounds on the errors of the values.
+
+    Z is sum_i y_i F_i - constant F_0. An error has a rounding of each number of the file, of each
+    product and of each sum.
+    """
+    factors = np.concatenate([[-float(constant)], y])[program.matrices] * program.scale
+    terms = factors * program.values
+    keys = program.rows * program.side + program.cols
+    places, owner = np.unique(keys, return_inverse=True)
+    owner = owner.ravel()
+    values, sizes = np.bincount(owner, terms), np.bincount(owner, np.abs(terms))
+    errors = SAFETY * U * (np.bincount(owner) + 3) * sizes + UNDERFLOW
+    require(np.isfinite(sizes).all(), "the slack overflows")
+    errors[sizes == 0.0] = 0.0
+    return (*np.divmod(places, program.side), values, errors, owner)
+
+
+def exact_sign(program, y, constant, entries):
+    """Return the sign of an entry of Z, the sum of these entries, in rational arithmetic."""
+    factors = [-constant, *y]
+    total = sum(
+        Fraction(factors[k]) * Fraction(program.words[e])
+        for e, k in zip(entries, program.matrices[entries], strict=True)
+    )
+    return (total > 0) - (total < 0)
+
+
+def prove_psd(program, y, constant):
+    """Refuse the proof unless Z is proved to be psd; return what was done, in words."""
+    rows, cols, values, errors, owner = slack(program, y, constant)
+    off = (rows != cols) & ((values != 0.0) | (errors > 0.0))
+    coupled = np.zeros(program.side, dtype=bool)
+    coupled[rows[off]] = coupled[cols[off]] = True
+    alone = np.flatnonzero(~coupled[rows] & (rows == cols))  # entries that are blocks of their own
+    doubtful = alone[values[alone] < errors[alone]]
+    for k in doubtful[:MAX_EXACT]:
+        sign = exact_sign(program, y.tolist(), constant, np.flatnonzero(owner == k))
+        require(sign >= 0, f"the slack is negative at row {rows[k] + 1}: {values[k]:.3g}")
+    require(len(doubtful) <= MAX_EXACT, "too many entries of the slack are nearly 0")
+    if not off.any():
+        return f"{len(alone):,} numbers that are not negative"
+    used = coupled[rows]
+    renumbered = np.cumsum(coupled) - 1
+    rows, cols = renumbered[rows[used]], renumbered[cols[used]]
+    values, errors = values[used], errors[used]
+    side = int(coupled.sum())
+    diagonal = np.zeros(side)
+    diagonal[rows[rows == cols]] = values[rows == cols]
+    require((diagonal > 0).all(), "the slack is not psd: a diagonal entry is not positive")
+    # Powers of 2 bring the diagonal to about 1, without rounding.
+    powers = -(np.frexp(diagonal)[1] // 2)
+    values, errors = (np.ldexp(part, powers[rows] + powers[cols]) for part in (values, errors))
+    lower = sp.csr_array(sp.coo_array((values, (rows, cols)), (side, side)))
+    M = sp.csr_array(lower + sp.tril(lower, -1).T)
+    require(np.isfinite(M.data).all(), "the slack overflows")
+    e = np.bincount(rows, errors, side) + np.bincount(cols, errors, side) + UNDERFLOW
+    dense, most = factorise(M, e)
+    return f"a slack of {side:,} coupled rows, {dense:,} dense; rounding to {most:.1e}"
+
+
+# ---- M is psd ------------------------------------------------------------------------------------
+
+
+def factorise(M, e):
+    """Refuse the proof unless M - Diag(e) is proved to be psd, with e > 0 rounded sums.
+
+    Rows of low degree that are not coupled are eliminated together, by sparse products; the rest is
+    factorised as a dense matrix. The errors of a step are added to e. Where rounding makes M
+    unsymmetric, its reader decides which of two entries is meant; an error counts for both. Return
+    the number of rows in the dense rest, and the largest e.
+    """
+    ties, most = np.random.default_rng(0), 0.0
+    while M.shape[0]:
+        side, degrees = M.shape[0], np.diff(M.indptr).astype(np.int64)
+        pivots = (M.diagonal() - SAFETY * e) * (1 - 4 * U)
+        require((pivots > 0).all(), "the slack is not psd: a pivot is not positive")
+        most = max(most, float(e.max()))
+        keys = degrees * side + ties.permutation(side)
+        chosen = np.minimum.reduceat(keys[M.indices], M.indptr[:-1]) == keys
+        chosen &= degrees <= 2 * degrees[chosen].min() + 2
+        out, kept = np.flatnonzero(chosen), np.flatnonzero(~chosen)
+        if side * side * out.size <= ROUND_COST * M.nnz:
+            break
+        require(M[out][:, out].nnz == out.size, "the slack is not symmetric")
+        rest = M[kept]
+        G = sp.csr_array(rest[:, out] / np.sqrt(pivots[out]))
+        M = sp.csr_array(rest[:, kept] - G @ G.T)
+        sizes, G, ones = abs(M), abs(G), np.ones(kept.size)
+        e = e[kept] + U * (sizes @ ones + sizes.T @ ones)
+        e += 1.01 * U * (np.diff(G.indptr) + 10) * (G @ (G.T @ ones))
+    require(np.isfinite(M.data).all(), "the factorisation overflows")
+    parts = connected_components(M, directed=False)[1]
+    order, ends = np.argsort(parts, kind="stable"), np.cumsum(np.bincount(parts)).tolist()
+    for part in np.split(order, ends[:-1]) if ends else []:
+        require(part.size <= MAX_DENSE, f"{part.size:,} rows of the factor are dense: too many")
+        most = max(most, dense_rest(M[part][:, part].toarray(), SAFETY * e[part]))
+    return M.shape[0], most
+
+
+def dense_rest(T, e):
+    """Refuse the proof unless T - Diag(e) is proved to be psd, by the lower triangle of T; return
+    the largest error that was allowed for."""
+    side, diagonal = len(T), np.diagonal(T).copy()
+    shift = 8 * U * side * (math.sqrt(side) + 4)  # several times what rounding mostly takes
+    T[np.diag_indices(side)] = diagonal - e - shift
+    off = SAFETY * residual(T).max() + 4 * U * np.abs(diagonal).max() + UNDERFLOW
+    require(off <= shift, f"rounding of {off:.1e} exceeds the {shift:.1e} that is allowed for it")
+    return float(e.max() + shift)
+
+
+def residual(T):
+    """Return bounds on the row sums of |T - L L'|, for T by its lower triangle and some L."""
+    side = len(T)
+    try:
+        L = np.linalg.cholesky(T)
+    except np.linalg.LinAlgError:
+        raise RefusedError("the slack is not psd: a dense part has no Cholesky factor") from None
+    require(np.isfinite(L).all(), "the factorisation overflows")
+    sums = np.zeros(side)
+    for a in range(0, side, BLOCK):
+        b = min(a + BLOCK, side)
+        off = np.abs(np.tril(T[a:b, :b] - L[a:b, :b] @ L[:b, :b].T, a))
+        sums[a:b] += off.sum(axis=1)
+        sums[:b] += off.sum(axis=0)
+    np.abs(L, out=L)
+    return (1 + 2 * U) * sums + 1.01 * U * (side + 2) * (L @ (L.T @ np.ones(side)))
+
+
+# ---- the bound -----------------------------------------------------------------------------------
+
+
+def sum_above(words, y):
+    """Return a number >= b'y, for b in the words of the file."""
+    b = column(words, number, "problem: b")
+    products = b * y
+    require(np.isfinite(products).all(), "b'y overflows")
+    short = np.array([len(word) for word in words]) <= 15  # so 1 is 1, not 0.99...9 rounded
+    rounded = products[~((np.abs(b) <= 1) & (b == np.rint(b)) & short)]
+    error = 3 * U * math.fsum(np.abs(rounded)) + (UNDERFLOW if rounded.size else 0.0)
+    return math.nextafter(math.fsum([*products, error]), math.inf)
+
+
+def check(problem, proof):
+    """Return what is proved, in lines; raise RefusedError if that is not what is claimed."""
+    header, y = read_proof(contents(proof))
+    data = contents(problem)
+    digest = hashlib.sha256(data).hexdigest()
+    require(header["sha256"] == digest, f"the proof is of another file: this one has {digest}")
+    program = {"max-cut": read_rudy, "sdpa": read_sdpa}[header["problem"]](data)
+    m = len(program.b)
+    require(y.size == m, f"the proof has {y.size} numbers, and the problem {m} equations")
+    claim = number(header["bound"], "proof: bound", hexadecimal=True)
+    constant = int(header["claim"] == "bound")
+    bound = sum_above(program.b, y)
+    if not constant:
+        require(bound < 0, f"b'y is {bound:.17g}, not negative: y separates nothing")
+    require(not constant or bound <= claim, f"y proves {bound:.17g}, not {claim:.17g}")
+    how = prove_psd(program, y, constant)
+    what = "no cut weighs more than" if header["problem"] == "max-cut" else "no <F_0, X> exceeds"
+    proved = f"{what} {bound!r}" if constant else "no X is feasible"
+    return [f"problem   {program.about}", f"psd       {how}", f"proved    {proved}"]
+
+
+def main(arguments):
+    """Check the files that the arguments name; return the exit status."""
+    if len(arguments) != 2:
+        print("usage: python check.py PROBLEM PROOF", file=sys.stderr)
+        return 2
+    began = perf_counter()
+    try:
+        with np.errstate(all="ignore"):
+            lines = check(*arguments)
+    except (RefusedError, MemoryError) as error:
+        print(f"REFUSED: {error or 'out of memory'}")
+        return 1
+    print("\n".join([*lines, f"ACCEPTED in {perf_counter() - began:.2f} s"]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,144 @@
+"""Proof files that condal writes are accepted by a program that imports nothing of condal."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from checking import CHECKER, checked, proved_bound
+
+import condal
+from commands import PROGRAM, run
+from condal.conic import Block, Program, conic_model
+from condal.errors import ProblemError
+from condal.formats import read_sdpa, write_rudy
+from locations import ROOT
+
+PENTAGON = 2.5 * (1 + np.cos(np.pi / 5))
+
+
+def graph(n, density, seed, signs=False):
+    W = sp.random_array((n, n), density=density, rng=np.random.default_rng(seed), format="csr")
+    W.data = np.sign(W.data - 0.5) if signs else np.ceil(3 * W.data)
+    return sp.csr_array(sp.triu(W, 1) + sp.triu(W, 1).T)
+
+
+def written(model, path, tol=1e-6, **options):
+    """Solve a model; return the result, and the problem file that its proof names."""
+    result = model.solve(tol=tol) if hasattr(model, "solve") else condal.solve(model, tol=tol)
+    return result, result.save_proof(path, model, **options)
+
+
+def test_the_proof_of_a_pentagon(tmp_path):
+    model = condal.problems.max_cut(np.roll(np.eye(5), 1, 0) + np.roll(np.eye(5), -1, 0))
+    result, problem = written(model, tmp_path / "proof")
+    assert problem == f"{tmp_path / 'proof'}.rudy"
+    status, output = checked(problem, tmp_path / "proof")
+    assert status == 0, output
+    assert PENTAGON <= proved_bound(output) <= result.bound * (1 + 1e-9)
+    assert max(map(len, output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("signs", [False, True])
+@pytest.mark.parametrize(("n", "density"), [(2, 1.0), (30, 0.5), (300, 0.02), (1500, 0.002)])
+def test_proofs_of_random_graphs(n, density, signs, tmp_path):
+    W = graph(n, density, seed=n, signs=signs)
+    result, problem = written(condal.problems.max_cut(W), tmp_path / "proof", tol=1e-5)
+    status, output = checked(problem, tmp_path / "proof")
+    assert status == 0, output
+    assert result.objective * (1 - 1e-12) <= proved_bound(output) <= result.bound + 1e-8 * n
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_command_writes_a_proof_for_its_file(packed, tmp_path):
+    path = tmp_path / ("graph.txt.gz" if packed else "graph.txt")
+    write_rudy(path, graph(50, 0.2, seed=1))
+    done = run("solve", path, "--as", "max-cut", "--proof", tmp_path / "proof", "--tol", "1e-4")
+    assert done.exit_code == 0, done.output
+    assert f"python checker/check.py {path} {tmp_path / 'proof'}" in " ".join(done.output.split())
+    assert checked(path, tmp_path / "proof")[0] == 0
+
+
+def test_the_command_writes_the_graph_beside_a_proof_if_the_checker_cannot_read_it(tmp_path):
+    path = tmp_path / "graph.edges"
+    path.write_text("0 1\n1 2\n0 2\n")
+    assert run("solve", path, "--as", "max-cut", "--proof", tmp_path / "proof").exit_code == 0
+    assert checked(tmp_path / "proof.rudy", tmp_path / "proof")[0] == 0
+
+
+def test_other_applications_have_no_proof_file(tmp_path):
+    (tmp_path / "graph.txt").write_text("3 2\n1 2\n2 3\n")
+    done = run("solve", tmp_path / "graph.txt", "--as", "theta", "--proof", tmp_path / "proof")
+    assert done.exit_code == 2
+    assert "--proof is for --as max-cut and --as sdp" in done.output
+
+
+def test_the_proof_of_a_program(tmp_path):
+    path = tmp_path / "small.dat-s"
+    path.write_text(PROGRAM)
+    result, problem = written(conic_model(read_sdpa(path).program), tmp_path / "proof", file=path)
+    assert problem == str(path)
+    status, output = checked(path, tmp_path / "proof")
+    assert status == 0, output
+    assert np.sqrt(2) * (1 - 1e-15) <= proved_bound(output) <= result.bound * (1 + 1e-9)
+
+
+def test_a_minimisation_is_written_as_a_maximisation(tmp_path):
+    C = np.array([[2.0, 1.0], [1.0, 2.0]])
+    program = Program(C.ravel(), np.eye(2).ravel()[None], [1.0], [Block("psd", 2)])
+    _, problem = written(conic_model(program), tmp_path / "proof")
+    status, output = checked(problem, tmp_path / "proof")
+    assert status == 0, output
+    assert -1 <= proved_bound(output) <= -1 + 1e-5
+
+
+def test_the_proof_that_nothing_is_feasible(tmp_path):
+    path = tmp_path / "none.dat-s"
+    path.write_text("2\n1\n2\n1 -1\n0 1 1 2 1\n1 1 1 1 1\n1 1 2 2 1\n2 1 1 1 1\n2 1 2 2 2\n")
+    result, _ = written(conic_model(read_sdpa(path).program), tmp_path / "proof", file=path)
+    assert result.status is condal.Status.INFEASIBLE
+    status, output = checked(path, tmp_path / "proof")
+    assert status == 0, output
+    assert "no X is feasible" in output
+
+
+def test_what_cannot_be_written_is_refused(tmp_path):
+    model = condal.problems.max_cut(graph(20, 0.5, seed=0))
+    result = condal.solve(model)
+    theta = condal.problems.theta(graph(20, 0.5, seed=0))
+    with pytest.raises(ProblemError, match="proof files are for the models"):
+        result.save_proof(tmp_path / "proof", theta)
+    write_rudy(tmp_path / "other", graph(20, 0.5, seed=1))
+    with pytest.raises(ProblemError, match="other holds another problem than the model"):
+        result.save_proof(tmp_path / "proof", model, tmp_path / "other")
+    cone = Program([1.0, 0, 0], [[0, 1.0, 2.0]], [5.0], [Block("second-order", 3)])
+    with pytest.raises(ProblemError, match="no second-order cones"):
+        written(conic_model(cone), tmp_path / "proof")
+    path = tmp_path / "ray.dat-s"
+    path.write_text("1\n1\n2\n1\n0 1 2 2 1\n1 1 1 1 1\n")
+    with pytest.raises(ProblemError, match="cannot prove an unbounded program"):
+        written(conic_model(read_sdpa(path).program), tmp_path / "proof")
+    assert not (tmp_path / "proof").exists()
+
+
+def test_the_digest_is_of_the_unpacked_file(tmp_path):
+    write_rudy(tmp_path / "graph", graph(20, 0.5, seed=0))
+    W = graph(20, 0.5, seed=0)
+    written(condal.problems.max_cut(W), tmp_path / "proof", file=tmp_path / "graph")
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress((tmp_path / "graph").read_bytes()))
+    assert checked(packed, tmp_path / "proof")[0] == 0
+    packed.write_bytes((tmp_path / "graph").read_bytes() + b"\n")
+    status, output = checked(packed, tmp_path / "proof")
+    assert status == 1
+    assert output.startswith("REFUSED: the proof is of another file")
+
+
+def test_the_checker_is_short_and_imports_nothing_of_condal():
+    source = CHECKER.read_text()
+    assert source.count("\n") <= 400
+    assert "import condal" not in source
+    assert "from condal" not in source
+    assert (ROOT / "checker").is_dir()

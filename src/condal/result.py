@@ -172,7 +172,7 @@ class Result:
 
     @property
     def gap(self) -> float:
-        r""":math:`|bound - objective| / \max(1, |objective|)`."""
+        """|bound - objective| / unit: `Certificate.unit` is mostly max(1, |objective|)."""
         return self.certificate.gap
 
     @property
@@ -184,7 +184,7 @@ class Result:
     def price(self) -> float:
         r"""The price of infeasibility.
 
-        :math:`|\langle w, Ax - P_K(Ax) \rangle| / \max(1, |objective|)`, with w the dual that
+        :math:`|\langle w, Ax - P_K(Ax) \rangle|` over the unit of the gap, with w the dual that
         proves the bound. If w is optimal, the objective is within gap + price of the optimum.
         """
         return self.certificate.price

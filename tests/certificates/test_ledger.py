@@ -13,6 +13,7 @@ from condal.certificates.certificate import Certificate
 from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.ledger import CertifiedPoint, ProofLedger, _share
 from condal.linalg import eigenvalue_bounds as proofs
+from condal.result import Status
 from condal_lab.experiments.stand_ins import random_graph
 
 SENSES = pytest.mark.parametrize("sense", [1, -1])
@@ -60,7 +61,7 @@ def test_the_best_bound_goes_with_the_best_point(sense, order):
     np.testing.assert_array_equal(kept.y, [1.0])
     assert abs(kept.certificate.bound - -0.5 * sense) <= 1e-12
     assert kept.certificate.error <= 1e-12
-    assert ledger.solved
+    assert ledger.status is Status.SOLVED
     again = ledger.proved_again(kept)
     assert again.certificate == kept.certificate
     assert again.minimum == kept.minimum

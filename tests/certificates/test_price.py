@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import condal
-from condal.certificates.evaluation import excess, solves
 from condal.problem import problem_of
 from condal.result import Status
 from known import random_edges
@@ -93,19 +92,20 @@ def test_theta_is_not_solved_by_an_infeasible_point_with_a_small_gap():
 def test_the_rule_names_what_is_not_within_tol():
     model = condal.problems.theta(random_edges(20, 40, 0))
     result = condal.solve(model, tol=TOL)
-    problem, certificate = problem_of(model), result.certificate
-    assert solves(problem, certificate, TOL)
-    assert "a gap of" in excess(problem, replace(certificate, bound=np.inf), TOL)
-    assert "an infeasibility of 0.1" in excess(
-        problem, replace(certificate, infeasibility=0.1), TOL
-    )
-    assert "a price of infeasibility of 0.1 is" in excess(
-        problem, replace(certificate, price=0.1), TOL
-    )
-    assert "price of infeasibility of nan" in excess(
-        problem, replace(certificate, price=np.nan), TOL
-    )
-    assert excess(problem, replace(certificate, distance_to_X=1.0), TOL) == "the point is not in X"
+    certificate = result.certificate
+    assert certificate.within(TOL)
+    assert certificate.unit == problem_of(model).gap_unit(result.objective)
+
+    def wrong(**changes):
+        return replace(certificate, **changes).excess(TOL)
+
+    assert "a gap of" in wrong(bound=1.1 * certificate.objective)
+    assert wrong(bound=np.inf) == "no bound is proved"
+    assert wrong(objective=np.nan) == "there is no point to measure a gap of"
+    assert "an infeasibility of 0.1" in wrong(infeasibility=0.1)
+    assert "a price of infeasibility of 0.1 is" in wrong(price=0.1)
+    assert "price of infeasibility of nan" in wrong(price=np.nan)
+    assert wrong(distance_to_X=1.0) == "the point is not in X"
 
 
 def test_a_feasible_point_has_no_price():

@@ -28,8 +28,7 @@ from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import Status
 from condal.runtime.limits import size
-from condal.runtime.numbers import number, percent
-from condal.runtime.text import escape_terminal, table
+from condal.runtime.text import escape_terminal, number, percent, table
 from known import needs_data
 from locations import DATA
 from sparse_matrices import path_graph

@@ -18,7 +18,7 @@ from condal.cli.applications import APPLICATIONS
 from condal.io.formats import write_metis
 from condal.problems.completion import matrix_completion
 from condal.problems.cuts import MaxCut
-from condal.runtime.numbers import excess_text, number, sizes
+from condal.runtime.text import excess_text, number, sizes
 
 
 def record_of(name, *options):

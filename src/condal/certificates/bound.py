@@ -135,6 +135,8 @@ def certificate_by(
         how=proof.how,
         failure=proof.failure,
         dimacs=dimacs_errors(problem, seen, y, lower, proof),
+        unit=problem.gap_unit(seen.objective),
+        size_of_X=problem.X.max_norm,
     )
     return replace(certificate, bracket=is_bracket(problem, seen, certificate))
 

@@ -6,15 +6,16 @@ import re
 from dataclasses import dataclass, field
 from math import inf, isfinite, isnan, nan
 
-import numpy as np
-
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
 from condal.problem import Problem
-from condal.runtime.text import pairs
+from condal.runtime.text import pairs, rounded
 
 DIGITS = 10
-ASSUMPTION = re.compile(r", (?=trusting |for points )")  # begins one in the words of a proof
+MEMBER_TOL = 1e-6  # of max |x| over X: a point within this distance of X counts as in X
+ASSUMPTION = re.compile(
+    r", (?=trusting |for points |wrong with )"
+)  # begins one in the words of a proof
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Certificate:
     failure : float
         The probability that the bound is wrong; 0 unless the proof is probabilistic.
     price : float
-        The price of infeasibility: ``|<w, Ax - P_K(Ax)>| / max(1, |objective|)``, with w the dual
-        that proves the bound; nan if it is unknown.
+        The price of infeasibility: ``|<w, Ax - P_K(Ax)>| / unit``, with w the dual that proves the
+        bound; nan if it is unknown.
     distance_to_X : float
         A bound on the distance of x from X: rounding, for all points that the methods return, and
         inf if it was not measured.
@@ -50,6 +51,10 @@ class Certificate:
         better than the objective.
     dimacs : dict
         The DIMACS error measures, for a linear objective over K = {b}.
+    unit : float
+        What gap and price are relative to (`Problem.gap_unit`); by default max(1, \\|objective\\|).
+    size_of_X : float
+        The largest \\|x\\| over X, which the distance is relative to; inf if there is no X.
     """
 
     objective: float
@@ -62,15 +67,19 @@ class Certificate:
     inside: bool = False
     bracket: bool = False
     dimacs: dict[str, float] = field(default_factory=dict)
+    unit: float = nan
+    size_of_X: float = inf
 
     def __post_init__(self) -> None:
+        if isnan(self.unit):
+            object.__setattr__(self, "unit", max(1.0, abs(self.objective)))
         if not self.certified:  # also where a bound is replaced by none
             object.__setattr__(self, "bracket", False)
 
     @property
     def gap(self) -> float:
-        r""":math:`|bound - objective| / \max(1, |objective|)`."""
-        return relative_gap(self.objective, self.bound)
+        """|bound - objective| / unit; inf without a bound."""
+        return abs(self.bound - self.objective) / self.unit if self.certified else inf
 
     @property
     def error(self) -> float:
@@ -78,10 +87,45 @@ class Certificate:
         errors = self.gap, self.infeasibility, self.price
         return inf if any(map(isnan, errors)) else max(errors)
 
+    def within(self, tol: float) -> bool:
+        """Return whether the point is proved to solve the problem to tol."""
+        return not self.excess(tol)
+
+    def excess(self, tol: float, *, gap_room: float = 0.0, infeasibility_room: float = 0.0) -> str:
+        """Return what is not within tol: gap, infeasibility, price or distance from X.
+
+        Parameters
+        ----------
+        tol : float
+            The tolerance.
+        gap_room, infeasibility_room : float
+            Room for the rounding of another machine, of gap and price and of the infeasibility.
+
+        Returns
+        -------
+        str
+            The first of them that is not, in words, or what is missing to measure them; "" if all
+            are. A measure that is nan is not within tol.
+        """
+        if isnan(self.objective):
+            return "there is no point to measure a gap of"
+        if not self.certified:
+            return "no bound is proved"
+        measures = (
+            ("a gap", self.gap, gap_room),
+            ("an infeasibility", self.infeasibility, infeasibility_room),
+            ("a price of infeasibility", self.price, gap_room),
+        )
+        for name, value, room in measures:
+            if not value <= tol + room:
+                return f"{name} of {value:.3g} is not within tol {tol:g}"
+        inside = self.distance_to_X <= min(MEMBER_TOL, tol) * self.size_of_X
+        return "" if inside else "the point is not in X"
+
     @property
     def certified(self) -> bool:
         """Whether a finite bound is proved."""
-        return bool(np.isfinite(self.bound))
+        return isfinite(self.bound)
 
     def __str__(self) -> str:
         if not self.certified:
@@ -91,8 +135,7 @@ class Certificate:
     @property
     def because(self) -> str:
         """The proof in words, with the probability that it is wrong."""
-        surely = f", wrong with probability at most {self.failure:.1g}" if self.failure else ""
-        return self.how + surely
+        return Proof(self.bound, self.how, self.failure).because
 
     def _repr_html_(self) -> str:
         rows = [
@@ -107,9 +150,12 @@ class Certificate:
         return pairs("Certificate", rows)
 
 
-@dataclass(frozen=True)
-class CheckedAnswer:
+@dataclass(frozen=True, kw_only=True)
+class CheckedAnswer(Certificate):
     """What is proved about a problem that some solver answered.
+
+    It is a `Certificate`: its objective and infeasibility are those of the solver's point, nan
+    without one, and its bound is infinite if none is proved.
 
     Attributes
     ----------
@@ -118,18 +164,6 @@ class CheckedAnswer:
         "bounded", "infeasible", "unbounded" or "unknown".
     proved : bool
         Whether the data prove the status; for an optimum, whether they prove a bound.
-    objective : float
-        The objective of the solver's point; nan without a point.
-    bound : float
-        A proved bound on the optimum: from below for a minimisation, from above for a
-        maximisation; infinite if none is proved.
-    infeasibility : float
-        The largest violation of a constraint by the point.
-    verdict : str
-        The verdict in words. Its first line states every assumption.
-    price : float
-        What the infeasibility is worth at the prices of the dual, over max(1, \\|objective\\|);
-        nan if it is unknown.
     attained : float
         An objective that a feasible point near the solver's is proved to have; nan if none is.
     missing : tuple of str
@@ -138,43 +172,15 @@ class CheckedAnswer:
 
     status: str
     proved: bool
-    objective: float
-    bound: float
-    infeasibility: float
-    verdict: str
-    price: float = nan
+    objective: float = nan
+    infeasibility: float = nan
     attained: float = nan
     missing: tuple[str, ...] = ()
 
     @property
-    def gap(self) -> float:
-        r""":math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`."""
-        return relative_gap(self.objective, self.bound) if isfinite(self.bound) else inf
-
-    def excess(self, tol: float) -> str:
-        """Return what is not within tol: the gap, the infeasibility or its price; "" if all are.
-
-        Parameters
-        ----------
-        tol : float
-            The tolerance.
-
-        Returns
-        -------
-        str
-            The first of them that is not, in words, or what is missing to measure them.
-        """
-        if isnan(self.objective):
-            return "there is no point to measure a gap of"
-        if not isfinite(self.bound):
-            return "no bound is proved"
-        measures = {"a gap": self.gap, "an infeasibility": self.infeasibility}
-        if not isnan(self.price):
-            measures["a price of infeasibility"] = self.price
-        for name, value in measures.items():
-            if not value <= tol:
-                return f"{name} of {value:.3g} is not within tol {tol:g}"
-        return ""
+    def verdict(self) -> str:
+        """The verdict in words. Its first line states every assumption."""
+        return self.how
 
     def __str__(self) -> str:
         return self.verdict
@@ -182,10 +188,7 @@ class CheckedAnswer:
 
 def assumptions_of(proved: Certificate | Proof) -> tuple[str, ...]:
     """Return what a proof assumes, each assumption in words."""
-    assumed = tuple(ASSUMPTION.split(proved.how)[1:])
-    if proved.failure:
-        assumed += (f"wrong with probability at most {proved.failure:.1g}",)
-    return assumed
+    return tuple(ASSUMPTION.split(proved.because)[1:])
 
 
 def exact_text(bound: float) -> str:
@@ -197,27 +200,9 @@ def rounded_text(value: float, *, up: bool) -> str:
     """Return a proved bound with 10 digits, rounded to the safe side: up or down."""
     if not isfinite(value):
         return str(value)
-    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-
-    rounding = ROUND_CEILING if up else ROUND_FLOOR
-    return f"{float(Context(prec=DIGITS, rounding=rounding).plus(Decimal(value))):.{DIGITS}g}"
-
-
-def relative_gap(objective: float, bound: float) -> float:
-    """|bound - objective| / max(1, |objective|)."""
-    return relative(abs(bound - objective), objective)
-
-
-def relative(amount: float, objective: float) -> float:
-    """amount / max(1, |objective|), for a gap or a price."""
-    return amount / max(1.0, abs(objective))
+    return f"{float(rounded(value, DIGITS, up=up, down=not up)):.{DIGITS}g}"
 
 
 def relative_price(problem: Problem, Ax: Array, y: Array, objective: float) -> float:
-    """`Problem.price` of the dual that y proves its bound by, over max(1, |objective|)."""
-    return relative(problem.price(Ax, problem.h.dual_point(y)), objective)
-
-
-def allowed_gap(problem: Problem, objective: float, tol: float) -> float:
-    """tol * `Problem.gap_unit`: the absolute gap that a relative tolerance allows."""
-    return tol * problem.gap_unit(objective)
+    """`Problem.price` of the dual that y proves its bound by, over `Problem.gap_unit`."""
+    return problem.price(Ax, problem.h.dual_point(y)) / problem.gap_unit(objective)

@@ -16,9 +16,7 @@ from condal.certificates.bound import (
 )
 from condal.certificates.certificate import (
     Certificate,
-    allowed_gap,
     assumptions_of,
-    relative,
     relative_price,
     rounded_text,
 )
@@ -26,7 +24,6 @@ from condal.certificates.evaluation import (
     EXACT_DISTANCE,
     EvaluatedPoint,
     dimacs_errors,
-    excess,
     is_bracket,
     is_member,
     price_of_distance,
@@ -101,12 +98,11 @@ class Trial:
         self.problem, self.result, self.seen, self.seed = problem, result, seen, seed
         self.certified = certified
         self.claimed, self.sense = result.certificate, problem.sense
-        rounding = SUM_ROUNDING * _finite(problem.objective_range)
-        self.room = self._allowed(CLAIM_ROUNDING) + rounding  # of the objective
+        self.unit, size = problem.gap_unit(seen.objective), _finite(problem.objective_range)
+        self.room = CLAIM_ROUNDING * self.unit + SUM_ROUNDING * size  # of the objective
         claimed_gap = _finite(abs(self.claimed.bound - self.claimed.objective))
-        self.bound_room = self._allowed(CLAIM_ROUNDING)
-        rounding = PROOF_ROUNDING * _finite(problem.objective_range)
-        self.bound_room += min(rounding, ROUNDING_OF_GAP * claimed_gap)
+        most = min(PROOF_ROUNDING * size, ROUNDING_OF_GAP * claimed_gap)
+        self.bound_room = CLAIM_ROUNDING * self.unit + most
         self.certificate: Certificate | None = None
 
     def claims(self, tol: float | None) -> Iterator[Claim]:
@@ -115,6 +111,10 @@ class Trial:
         yield _number(
             "objective", self.claimed.objective, self.seen.objective, self.room, digits=10
         )
+        if not 0 < self.claimed.unit <= self.unit * (1 + CLAIM_ROUNDING):
+            yield Claim.false(
+                "unit", f"a gap is relative to {self.unit:.6g}, not to what is claimed"
+            )
         yield self._infeasibility()
         if not isnan(self.claimed.price):
             yield self._price()
@@ -135,9 +135,6 @@ class Trial:
             yield self._solved(own, "solved", weaker)
         if tol is not None:
             yield self._solved(tol, f"tol {tol:g}", self.certificate)
-
-    def _allowed(self, tol: float) -> float:
-        return allowed_gap(self.problem, self.seen.objective, tol)
 
     def _member(self) -> Claim:
         distance, claimed = self.seen.distance_to_X, self.claimed.distance_to_X
@@ -162,12 +159,12 @@ class Trial:
         actual = relative_price(problem, seen.Ax, y, seen.objective)
         sizes = stable_norm(y) * problem.A.norm * problem.X.max_norm  # Ax is rounded, too
         room = CLAIM_ROUNDING + MEASURE_ROUNDING * actual
-        room += relative(SUM_ROUNDING * _finite(sizes), seen.objective)
+        room += SUM_ROUNDING * _finite(sizes) / self.unit
         return _number("price", claimed, actual, room)
 
     def _better(self, proved: Certificate, tol: float) -> Certificate:
         """Return a certificate within tol, if y proves one; else the one that is proved."""
-        aim = self.sense * self.seen.objective - self._allowed(tol)
+        aim = self.sense * self.seen.objective - tol * self.unit
         if self.sense * proved.bound >= aim:
             return proved
         other = self._best(aim, self.seed + len(PROOF_STEPS))
@@ -178,7 +175,7 @@ class Trial:
 
     def _best(self, aim: float, seed: int) -> Certificate:
         """Return the certificate of the best bound; as of a minimisation, `aim` is good enough."""
-        unit = self._allowed(1.0)
+        unit = self.unit
         missed = abs(self.sense * self.seen.objective - aim) if isfinite(aim) else unit
         best: Certificate | None = None
         failure = 0.0  # of the best of several proofs: the sum of theirs
@@ -244,30 +241,20 @@ class Trial:
 
     def _solved(self, tol: float, name: str, proved: Certificate) -> Claim:
         """Claim that the point solves to tol, by a bound that is proved, not just claimed."""
-        claim = self._within(tol, name, proved.bound)
-        if not claim.holds:
-            return claim
-        worth = price_of_distance(self.problem, self.seen, self.result.y)
-        if not worth <= self._allowed(tol):
-            text = f"the point is {self.seen.distance_to_X:.3g} from X, which is worth {worth:.3g}"
-            return Claim(name, False, f"{text} and is not within tol {tol:g}")
-        return replace(claim, assuming=assumptions_of(proved))
-
-    def _within(self, tol: float, name: str, bound: float) -> Claim:
-        """Claim that the point solves to tol, by a bound that is proved elsewhere."""
-        assert self.certificate is not None
-        wrong = excess(
-            self.problem,
-            replace(self.certificate, bound=bound),
+        wrong = proved.excess(
             tol,
-            gap_room=min(self.room, 1e-3 * self._allowed(tol)),
+            gap_room=min(self.room / self.unit, 1e-3 * tol),
             infeasibility_room=MEASURE_ROUNDING * tol + CLAIM_ROUNDING,
         )
         if wrong:
-            return Claim(name, False, f"{wrong}; the bound is {self._shown(bound)}")
-        gap = abs(bound - self.seen.objective) / self._allowed(1.0)
-        text = f"a gap of {gap:.3g} to the bound {self._shown(bound)}, within tol {tol:g}"
-        return Claim(name, True, text)
+            return Claim(name, False, f"{wrong}; the bound is {self._shown(proved.bound)}")
+        worth = price_of_distance(self.problem, self.seen, self.result.y)
+        if not worth <= tol * self.unit:
+            text = f"the point is {self.seen.distance_to_X:.3g} from X, which is worth {worth:.3g}"
+            return Claim(name, False, f"{text} and is not within tol {tol:g}")
+        bound = self._shown(proved.bound)
+        text = f"a gap of {proved.gap:.3g} to the bound {bound}, within tol {tol:g}"
+        return Claim(name, True, text, assumptions_of(proved))
 
 
 def separated(problem: Problem, result: Result, seed: int) -> Claim:
@@ -290,11 +277,10 @@ def separated(problem: Problem, result: Result, seed: int) -> Claim:
             continue
         distance, failure = max(distance, proof.value), failure + proof.failure
         if proof.value >= claim.value * (1 - MEASURE_ROUNDING):
-            surely = f", wrong with probability at most {failure:.1g}" if failure else ""
-            text = f"A(X) is {claim.value:.3g} from K or further, by {proof.how}{surely}"
-            holds = failure <= claim.failure
+            proof, holds = replace(proof, failure=failure), failure <= claim.failure
+            text = f"A(X) is {claim.value:.3g} from K or further, by {proof.because}"
             judged = f"proved: {text}" if holds else f"less surely: {text}"
-            return Claim(name, holds, judged, assumptions_of(replace(proof, failure=failure)))
+            return Claim(name, holds, judged, assumptions_of(proof))
     text = f"proved, but by {distance:.3g}, not by the {claim.value:.3g} that is claimed"
     return Claim(name, False, text if distance else "the separator proves nothing")
 

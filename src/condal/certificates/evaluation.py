@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, allowed_gap
+from condal.certificates.certificate import MEMBER_TOL, Certificate
 from condal.errors import ProblemError
 from condal.linalg.gradients import add, norm
 from condal.linalg.points import Array, LowRank, Point, local_rows, total_rows
@@ -18,7 +18,6 @@ from condal.problem import Problem
 from condal.sets.boxes import Equal
 from condal.types import Domain, Spectral
 
-MEMBER_TOL = 1e-6  # of max |x| over X: a point within this distance of X counts as in X
 REFUTING_ROUNDING = 1e-9  # of what is added up: more is no rounding of an objective or a price
 ASYMMETRY_ROUNDING = 1e-9  # of the largest entry: an asymmetry that is rounding
 EXACT_INFEASIBILITY = 1e-12  # an infeasibility that is rounding
@@ -63,9 +62,9 @@ class EvaluatedPoint:
         return self.Mx if self.tangent is None else self.tangent
 
 
-def is_member(X: Domain, distance: float, tol: float = inf) -> bool:
+def is_member(X: Domain, distance: float) -> bool:
     """Return whether a point at this distance from X counts as a point of X."""
-    return distance <= min(MEMBER_TOL, tol) * X.max_norm
+    return distance <= MEMBER_TOL * X.max_norm
 
 
 def price_of_distance(problem: Problem, seen: EvaluatedPoint, y: Array) -> float:
@@ -100,37 +99,6 @@ def refutes(problem: Problem, seen: EvaluatedPoint, y: Array, lower: float) -> b
     return bool(excess > rounding + 2 * price_of_distance(problem, seen, y))
 
 
-def solves(problem: Problem, certificate: Certificate, tol: float) -> bool:
-    """Return whether a certificate proves that its point solves the problem to tol."""
-    return not excess(problem, certificate, tol)
-
-
-def excess(
-    problem: Problem,
-    certificate: Certificate,
-    tol: float,
-    *,
-    gap_room: float = 0.0,
-    infeasibility_room: float = 0.0,
-) -> str:
-    """Return what is not within tol, in words; "" if the point solves the problem to tol.
-
-    The rooms are for the rounding of another machine: of gap and price, which are absolute here,
-    and of the relative infeasibility. A measure that is nan is not within tol.
-    """
-    objective, unit = certificate.objective, problem.gap_unit(certificate.objective)
-    allowed = allowed_gap(problem, objective, tol) + gap_room
-    gap = abs(certificate.bound - objective)
-    if not gap <= allowed:
-        return f"a gap of {gap / unit:.3g} is not within tol {tol:g}"
-    if not certificate.infeasibility <= tol + infeasibility_room:
-        return f"an infeasibility of {certificate.infeasibility:.3g} is not within tol {tol:g}"
-    price = certificate.price * max(1.0, abs(objective))
-    if not price <= allowed:
-        return f"a price of infeasibility of {price / unit:.3g} is not within tol {tol:g}"
-    return "" if is_member(problem.X, certificate.distance_to_X, tol) else "the point is not in X"
-
-
 def is_bracket(
     problem: Problem, seen: EvaluatedPoint, certificate: Certificate, *, times: float = 1.0
 ) -> bool:
@@ -139,14 +107,13 @@ def is_bracket(
     The infeasibility is one number for all rows: where units differ, it hides what one row
     violates, and over a large X a violation that is rounding may have a price.
     """
-    objective, bound = certificate.objective, certificate.bound
-    room = times * (EXACT_PRICE * problem.gap_unit(objective))
+    beyond = problem.sense * (certificate.bound - certificate.objective)
     return bool(
         certificate.certified
         and certificate.inside
         and certificate.infeasibility <= times * EXACT_INFEASIBILITY
-        and certificate.price * max(1.0, abs(objective)) <= room
-        and problem.sense * (bound - objective) <= room
+        and certificate.price <= times * EXACT_PRICE
+        and beyond <= times * EXACT_PRICE * certificate.unit
         and _rows_hold(problem, seen.Ax, times * ROW_ROUNDING)
     )
 

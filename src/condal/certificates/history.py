@@ -27,11 +27,11 @@ class Row(NamedTuple):
     bound : float
         The best bound so far, estimated from the answers of the oracle: not a proved one.
     gap : float
-        ``|bound - objective| / max(1, |objective|)``, an estimate as the bound is.
+        ``|bound - objective| / unit`` (`Certificate.unit`), an estimate as the bound is.
     infeasibility : float
         The relative infeasibility of x_k, before any repair.
     price : float
-        The price of that infeasibility at the dual of the bound, over ``max(1, |objective|)``.
+        The price of that infeasibility at the dual of the bound, over the same unit.
     proved : float
         The largest of gap, infeasibility and price of the best pair of point and dual that is
         proved so far; inf if none is. The result of a solve is never worse.

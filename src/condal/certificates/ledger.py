@@ -17,19 +17,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from condal.certificates import judge
 from condal.certificates.bound import (
     DEFAULT_FAILURE,
     certificate_and_proof,
     certificate_by,
     lower_bound,
 )
-from condal.certificates.certificate import Certificate, allowed_gap
-from condal.certificates.evaluation import EvaluatedPoint, require_real, solves
+from condal.certificates.certificate import Certificate
+from condal.certificates.evaluation import EvaluatedPoint, require_real
 from condal.errors import FormatError, ProblemError
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.rounding import Proof, stable_norm
 from condal.problem import Problem
+from condal.result import Status
 from condal.runtime.meter import Deadline, is_cancelled, work_done
 from condal.storage.sketch import Reconstruction
 
@@ -118,13 +120,11 @@ class ProofLedger:
         return inf if self.certified is None else self.certified.certificate.error
 
     @property
-    def solved(self) -> bool:
-        """Whether the best certificate proves what was asked for."""
-        return self.certified is not None and self.solves(self.certified.certificate)
-
-    def solves(self, certificate: Certificate, *, times: float = 1.0) -> bool:
-        """Return whether a certificate proves that its point solves to `times` tol."""
-        return solves(self.problem, certificate, times * self.tol)
+    def status(self) -> Status | None:
+        """The verdict: SOLVED, INFEASIBLE or None."""
+        proof = None if self.separation is None else self.separation.proof
+        best = None if self.certified is None else self.certified.certificate
+        return judge.of_separation(proof) or judge.of_point(best, self.tol)
 
     def better_of(self, a: CertifiedPoint | None, b: CertifiedPoint) -> CertifiedPoint:
         """Return the point that solves, or the one of smaller error; of equal errors, that of the
@@ -133,7 +133,7 @@ class ProofLedger:
             return b
         if b.x is None or isnan(b.certificate.objective):
             return a
-        solving = self.solves(a.certificate), self.solves(b.certificate)
+        solving = a.certificate.within(self.tol), b.certificate.within(self.tol)
         if solving[0] != solving[1]:
             return b if solving[1] else a
         errors = a.certificate.error, b.certificate.error
@@ -187,21 +187,20 @@ class ProofLedger:
             self.in_time = not is_cancelled()
         self.refuting = proof.refuting
         self.seconds = time.perf_counter() - began
-        if not self.solves(certificate):
+        if not certificate.within(self.tol):
             self.failed_work += work_done() - before
         pair = CertifiedPoint(seen.x, y, certificate, self.last, tangent=seen.tangent)
         return replace(pair, minimum=proof.value)
 
-    def certify_proposal(self, x: Point, y: Array) -> bool:
-        """Keep a proposed pair if it is the best so far, and its dual if it proves the best bound;
-        return whether what is kept solves."""
+    def certify_proposal(self, x: Point, y: Array) -> None:
+        """Keep a proposed pair if it is the best so far, and its dual if it proves the best
+        bound."""
         seen = EvaluatedPoint.of(self.problem, x)
-        proposal = self.certify(seen, y, allowed_gap(self.problem, seen.objective, self.tol))
+        proposal = self.certify(seen, y, self.tol * self.problem.gap_unit(seen.objective))
         certificate = proposal.certificate
         if self.problem.sense * (certificate.bound - self.proposed_bound) > 0:
             self.proposed_bound, self.proposed_dual = certificate.bound, y
         self.keep(proposal)
-        return self.solved
 
     def separate(self, d: Array, slack: float) -> bool:
         """Return whether d is proved to separate A(X) from K."""

@@ -15,9 +15,10 @@ from condal.certificates.bound import (
     require_scales,
     require_tangent,
 )
-from condal.certificates.certificate import Certificate, allowed_gap, rounded_text
+from condal.certificates.certificate import Certificate, rounded_text
 from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.evaluation import EvaluatedPoint, require_vector
+from condal.certificates.judge import of_separation
 from condal.errors import CondalError, ProblemError
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array
@@ -27,6 +28,7 @@ from condal.runtime.arguments import finite_array, require_positive, unpredictab
 from condal.types import from_user
 
 OWN_DATA_ROOM = 0.1  # of tol: another machine rounds the multipliers otherwise
+FALSE = "refuted: these claims are false"
 LEAST_TOL = 1e-8  # for a result that states none
 # What the pieces of a problem raise for points that are not of its space.
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
@@ -56,11 +58,6 @@ class Verdict:
         return bool(self.claims) and all(claim.holds for claim in self.claims)
 
     @property
-    def refuted(self) -> tuple[Claim, ...]:
-        """The claims that are proved to be false."""
-        return tuple(claim for claim in self.claims if claim.refuted)
-
-    @property
     def unproved(self) -> tuple[Claim, ...]:
         """The claims that are not proved, those that are refuted among them."""
         return tuple(claim for claim in self.claims if not claim.holds)
@@ -73,8 +70,15 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The verdict in a line, with every assumption that it rests on."""
+        if not self.claims:
+            return "not proved: nothing is claimed"
         if not self.proved:
-            return _failure(self.unproved)
+            false = [claim.name for claim in self.claims if claim.refuted]
+            left = ", ".join(claim.name for claim in self.unproved if not claim.refuted)
+            open_ = f"x and y do not prove these claims: {left}" if left else ""
+            if not false:
+                return f"not proved: {open_}"
+            return "; ".join(filter(None, (f"{FALSE}: {', '.join(false)}", open_)))
         assumed = "; ".join(self.assumptions) or "without assumptions"
         instead = [f", with {claim.instead}" for claim in self.claims if claim.instead]
         return f"proved, {assumed}: {self.statement}{''.join(instead)}"
@@ -83,18 +87,6 @@ class Verdict:
         width = max((len(claim.name) for claim in self.claims), default=0)
         lines = [f"  {claim.name:<{width}}  {claim}" for claim in self.claims]
         return "\n".join([self.headline, *lines])
-
-
-def _failure(unproved: tuple[Claim, ...]) -> str:
-    """Return the headline of claims that are not proved."""
-    if not unproved:
-        return "not proved: nothing is claimed"
-    false = ", ".join(claim.name for claim in unproved if claim.refuted)
-    open_ = ", ".join(claim.name for claim in unproved if not claim.refuted)
-    if not false:
-        return f"not proved: x and y do not prove these claims: {open_}"
-    also = f"; x and y do not prove these claims: {open_}" if open_ else ""
-    return f"refuted: these claims are false: {false}{also}"
 
 
 @np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
@@ -166,7 +158,7 @@ def certify(
     if tangent is not None:
         tangent = require_tangent(problem, tangent)
     seen = EvaluatedPoint.of(problem, from_user(problem.X, x), tangent)
-    slack = allowed_gap(problem, seen.objective, DEFAULT_SLACK) if slack is None else slack
+    slack = DEFAULT_SLACK * problem.gap_unit(seen.objective) if slack is None else slack
     certificate, _ = certificate_and_proof(
         problem, seen, y, slack=slack, failure=failure, seed=seed
     )
@@ -254,7 +246,7 @@ def _on_own_data(
     claim if that is less than the result says."""
     tol = result.tol or tol or LEAST_TOL
     certificate = judge.rechecked(replace(result, certificate=proved, tol=tol)).certificate
-    room = allowed_gap(problem, certificate.objective, OWN_DATA_ROOM * tol)
+    room = OWN_DATA_ROOM * tol * problem.gap_unit(certificate.objective)
     if problem.sense * certificate.bound >= problem.sense * result.bound - room:
         return certificate, []
     honest, claimed = (
@@ -269,7 +261,7 @@ def _infeasible(judge: JudgesItself, problem: Problem, result: Result, seed: int
     claim = separated(problem, result, seed)
     if not claim.holds or result.separator is None:
         return claim
-    ended = replace(result, status=Status.INFEASIBLE)
+    ended = replace(result, status=of_separation(result.infeasible) or result.status)
     if judge.rechecked(ended).status is not ended.status:
         return replace(claim, holds=False, text="the program's own data do not prove it")
     assumed = judge.separated_for(result.separator)

@@ -20,8 +20,7 @@ from condal.methods.lowrank.method import LowRankCGAL
 from condal.problems.cuts import max_cut
 from condal.runtime.extras import MPI, part
 from condal.runtime.limits import size
-from condal.runtime.numbers import number
-from condal.runtime.text import escape_terminal, table
+from condal.runtime.text import escape_terminal, number, table
 
 
 @click.command()

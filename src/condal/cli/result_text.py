@@ -8,8 +8,7 @@ from typing import Any
 
 from condal.cli.application import Rows
 from condal.result import Result, Status
-from condal.runtime.numbers import counted, number
-from condal.runtime.text import escape_terminal, table
+from condal.runtime.text import counted, escape_terminal, number, table
 
 SOLVED, STOPPED = 0, 1  # exit codes
 

@@ -86,17 +86,17 @@ def certify(problem: cp.Problem, *, trace_bound: float | None = None) -> Checked
     offset = float(inverse[-1][settings.OFFSET])
     bound, attained = to_user(lower, upper, sense * offset, sense)
     answer = CheckedAnswer(
-        problem.status,
-        bool(np.isfinite(bound)),
-        value,
-        bound,
-        nan if problem.value is None else _violation(problem),
-        verdict="",
+        status=problem.status,
+        proved=bool(np.isfinite(bound)),
+        objective=value,
+        bound=bound,
+        infeasibility=nan if problem.value is None else _violation(problem),
+        how="",
         price=nan if problem.value is None else _price(problem) / max(1.0, abs(value)),
         attained=attained if np.isfinite(attained) else nan,
         missing=() if flaw else _missing(problem, z, bound, trace_bound),
     )
-    return replace(answer, verdict=_verdict(answer, assumed, flaw, sense))
+    return replace(answer, how=_verdict(answer, assumed, flaw, sense))
 
 
 def _bound(judge: Judge, z: Array | None, trace_bound: float | None) -> tuple[float, str]:
@@ -143,13 +143,13 @@ def _without_optimum(problem: cp.Problem, judge: Judge, z: Array | None) -> Chec
         proved, what = "unbounded", "the objective is unbounded"
     else:
         text = "nothing is proved: neither that the problem is infeasible nor that it is unbounded"
-        return CheckedAnswer(problem.status, False, nan, -sense * inf, nan, text)
+        return CheckedAnswer(status=problem.status, proved=False, bound=-sense * inf, how=text)
     line = f"proved, {ASSUMPTION}: {what}"
     right = problem.status.startswith(proved)
     if not right:
         line += f"\nthe solver said {problem.status}, which is wrong"
     bound = sense * inf if proved == "infeasible" else -sense * inf
-    return CheckedAnswer(problem.status, right, nan, bound, nan, line)
+    return CheckedAnswer(status=problem.status, proved=right, bound=bound, how=line)
 
 
 @np.errstate(divide="ignore", invalid="ignore")  # CVXPY divides by norms that may be 0

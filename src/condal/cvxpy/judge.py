@@ -130,7 +130,7 @@ class Judge:
         if bound < enough:
             bound = max(bound, self.bound(pair.z, enough, x))
         violations = self.violations.of(x)
-        price = self.violations.price(violations, pair.z) / max(1.0, abs(objective))
+        price = self.violations.price(violations, pair.z) / unit
         infeasibility = self.violations.relative(violations)
         judged = Judgement(objective, bound, infeasibility, price=price, unit=unit)
         if trace_bound is not None and not judged.within(tol):

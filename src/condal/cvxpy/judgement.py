@@ -26,8 +26,6 @@ class Judgement(Certificate):
     ----------
     text : str
         The verdict. Its first line states every assumption.
-    unit : float
-        What tol is relative to: smaller than max(1, |objective|) if the objective cannot reach 1.
     """
 
     objective: float = nan
@@ -35,21 +33,6 @@ class Judgement(Certificate):
     infeasibility: float = nan
     how: str = ""
     text: str = ""
-    unit: float = 1.0
-
-    @property
-    def gap(self) -> float:
-        return super().gap if self.certified else inf
-
-    @property
-    def error(self) -> float:
-        """The largest of the gap, the infeasibility and its price, as tol measures them."""
-        scale = max(1.0, abs(self.objective)) / self.unit
-        return float(np.max([scale * self.gap, self.infeasibility, scale * self.price]))
-
-    def within(self, tol: float) -> bool:
-        """Return whether the gap, the infeasibility and its price are at most tol."""
-        return self.error <= tol
 
 
 @dataclass(frozen=True, eq=False, repr=False)

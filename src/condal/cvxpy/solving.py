@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,10 @@ def _with_offset(result: Result, offset: float) -> Result:
     """Return the result with the offset added to objective and bound."""
     certificate = result.certificate
     shifted = replace(
-        certificate, objective=certificate.objective + offset, bound=certificate.bound + offset
+        certificate,
+        objective=certificate.objective + offset,
+        bound=certificate.bound + offset,
+        unit=nan,
     )
     return replace(result, certificate=shifted)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, allowed_gap, relative_gap, relative_price
+from condal.certificates.certificate import Certificate, relative_price
 from condal.certificates.evaluation import EXACT_INFEASIBILITY, EvaluatedPoint
 from condal.certificates.history import Row
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
@@ -88,28 +88,27 @@ class Certifier:
         """Try the proofs that are due; return SOLVED or INFEASIBLE if that is proved."""
         if self.given is not None:
             pair, self.given = self.given, None
-            if self.ledger.certify_proposal(*pair):
-                return Status.SOLVED
+            self.ledger.certify_proposal(*pair)
+            if self.ledger.status is not None:
+                return self.ledger.status
         attempts, self.schedule = self.schedule.due(self._estimates(state, row))
-        if attempts.infeasibility and self._prove_infeasible(state, row):
-            return Status.INFEASIBLE
-        if attempts.bound:
+        if attempts.infeasibility:
+            self._prove_infeasible(state, row)
+        if attempts.bound and self.ledger.separation is None:
             self._prove_bound(state)
-        if attempts.proposal and self._prove_proposal(x):
-            return Status.SOLVED
-        if attempts.gap and self._prove_gap(state, row, x):
-            return Status.SOLVED
-        return None
+        if attempts.proposal and self.ledger.status is None:
+            self._prove_proposal(x)
+        if attempts.gap and self.ledger.status is None:
+            self._prove_gap(state, row, x)
+        return self.ledger.status
 
-    def try_exhausted(self, state: State, row: Row) -> bool:
-        """Return whether infeasibility is proved where a method can do no more."""
-        return self._estimates(state, row).beyond_tol and self._prove_infeasible(state, row)
-
-    def try_at_end(self, state: State, row: Row) -> bool:
-        """Return whether infeasibility is proved at the end of a solve: a bound that no value can
-        reach is not returned without trying that."""
+    def try_infeasible(self, state: State, row: Row, *, exhausted: bool) -> Status | None:
+        """Return INFEASIBLE if that is proved where a method is exhausted, or at a limit: a bound
+        that no value can reach is not returned without trying that."""
         estimates = self._estimates(state, row)
-        return estimates.rise > estimates.max_rise and self._prove_infeasible(state, row)
+        if estimates.beyond_tol if exhausted else estimates.rise > estimates.max_rise:
+            self._prove_infeasible(state, row)
+        return self.ledger.status
 
     def best(self, state: State, x: Storage, status: Status) -> CertifiedPoint:
         """Return the best pair of a point and a dual so far, with its certificate."""
@@ -126,7 +125,7 @@ class Certifier:
                 repaired = self._repaired(seen, w)
                 if self._estimated_error(repaired, w) <= error:
                     seen = repaired
-        allowed = allowed_gap(self.problem, seen.objective, self.tol)
+        allowed = self.tol * self.problem.gap_unit(seen.objective)
         missed = abs(seen.objective - sense * self.lower / self.scaling.c)
         gap = max(allowed, missed) if missed < np.inf else allowed
         proved = None
@@ -141,6 +140,7 @@ class Certifier:
                 seen.infeasibility,
                 "no proof",
                 price=relative_price(self.problem, seen.Ax, y, seen.objective),
+                unit=self.problem.gap_unit(seen.objective),
             )
             proved = CertifiedPoint(seen.x, y, unproved, ledger.last, tangent=seen.tangent)
         if sense * (ledger.proposed_bound - proved.certificate.bound) > 0:
@@ -152,7 +152,7 @@ class Certifier:
 
     def _estimates(self, state: State, row: Row) -> Estimates:
         missed, repairs = abs(row.objective - row.bound), self.problem.repair is not None
-        price = row.price * max(1.0, abs(row.objective))
+        price = row.price * self.problem.gap_unit(row.objective)
         rise = self.problem.sense * (row.bound - row.objective)
         # The objective with infeasibility at its price, less the bound, is the Frank-Wolfe gap.
         if repairs:
@@ -167,14 +167,14 @@ class Certifier:
             infeasibility=row.infeasibility,
             price=price,
             tol=self.tol,
-            allowed=allowed_gap(self.problem, row.objective, self.tol),
+            allowed=self.tol * self.problem.gap_unit(row.objective),
             max_rise=2 * self.problem.objective_range,
             repairs=repairs or costly,
             costly=costly,
             doubtful=self.w is not self.proved_w and not self.unprovable,
         )
 
-    def _prove_infeasible(self, state: State, row: Row) -> bool:
+    def _prove_infeasible(self, state: State, row: Row) -> None:
         """Try to separate A(X) from K by a normal of K at Ax or in the best dual."""
         from condal.certificates.bound import candidates
 
@@ -182,7 +182,7 @@ class Certifier:
         rise = self.problem.sense * (row.bound - row.objective)
         excess = rise - self.problem.objective_range
         normals = candidates(self.problem, self.scaling.image(state.Ax), y, excess)
-        return any(self.ledger.separate(d, slack) for d, slack in normals)
+        any(self.ledger.separate(d, slack) for d, slack in normals)
 
     def _prove_bound(self, state: State) -> None:
         """Prove the best bound, to correct an estimate that an inexact oracle made too good."""
@@ -193,38 +193,36 @@ class Certifier:
         if self.ledger.in_time:
             self.proved_w, self.lower = self.w, min(self.lower, lower)
 
-    def _prove_proposal(self, x: Storage) -> bool:
+    def _prove_proposal(self, x: Storage) -> None:
         """Try the pair that the problem proposes, if it proposes any."""
         X, propose = self.problem.X, self.problem.propose
         if propose is None:
-            return False
+            return
         point, y = propose(to_user(X, x.point()))
-        if np.array_equal(y, self.ledger.proposed_dual):
-            return False  # it has been tried
-        return self.ledger.certify_proposal(from_user(X, point), y)
+        if not np.array_equal(y, self.ledger.proposed_dual):  # else it has been tried
+            self.ledger.certify_proposal(from_user(X, point), y)
 
-    def _prove_gap(self, state: State, row: Row, x: Storage) -> bool:
+    def _prove_gap(self, state: State, row: Row, x: Storage) -> None:
         """Certify the current point, if its own gap is close to the requested one."""
         failed = agreed(self.ledger.failed_work)
         if not self.schedule.affords(state.k, failed, agreed(self.method_work)):
-            return False
+            return
         assert self.w is not None
         seen = self._repaired(self._evaluate(x), self.w)
-        allowed = allowed_gap(self.problem, seen.objective, self.tol)
+        allowed = self.tol * self.problem.gap_unit(seen.objective)
         missed = allowed * (self.problem.sense * (seen.objective - row.bound) / allowed)
         price = self.problem.price(seen.Ax, self.problem.h.dual_point(self.scaling.dual(self.w)))
         if missed > CLOSE_GAP * allowed or price > allowed:
-            return False
+            return
         if self.factor_repair is not None and seen.infeasibility > self.tol:
-            return False
+            return
         self.schedule = self.schedule.after_proof(state.k, 1.0 - missed / allowed)
         if self.unprovable:
             self.seems_solved = True
-            return False
+            return
         proved = self._certify(seen, self.w, allowed, room=allowed - missed)
         lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
         self.ledger.keep(replace(proved, reconstruction=lost))
-        return self.ledger.solved
 
     def _evaluate(self, x: Storage) -> EvaluatedPoint:
         """Return the point, repaired. A sketch has lost a part of x, and so of the bound by the
@@ -252,7 +250,8 @@ class Certifier:
         """The error of a point that the estimated bound and the dual w would prove."""
         bound, y = self.problem.sense * self.lower / self.scaling.c, self.scaling.dual(w)
         price = relative_price(self.problem, seen.Ax, y, seen.objective)
-        return max(relative_gap(seen.objective, bound), seen.infeasibility, price)
+        gap = abs(bound - seen.objective) / self.problem.gap_unit(seen.objective)
+        return max(gap, seen.infeasibility, price)
 
     def _certify(
         self, seen: EvaluatedPoint, w: Array, gap: float, *, room: float = np.inf

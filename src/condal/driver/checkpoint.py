@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
+from condal.certificates import judge
 from condal.certificates.history import Row
-from condal.driver.run import PROVED, Run
+from condal.driver.run import Run
 from condal.driver.run_record import ADVICE, EVERY_SECONDS, RunRecord, Stop
 from condal.errors import CondalError, FormatError, PieceError, ProblemError
 from condal.io.checkpoint.about import about_of, described, require_same
@@ -22,7 +23,7 @@ from condal.io.container.atomic import previous, resolve_target
 from condal.io.container.lock import locked
 from condal.io.safe_files import PathLike
 from condal.problem import Problem
-from condal.result import Status, unbegun
+from condal.result import unbegun
 from condal.runtime.limits import TimeLimit
 from condal.runtime.meter import Stopper, agreed
 
@@ -121,7 +122,7 @@ class CheckpointWriter:
     def save(self, run: Run) -> None:
         """Write the state of a run after an iteration."""
         record, status, row = run.record, run.reasons.status, run.record.history.last
-        record.ended = status if status in PROVED else None
+        record.ended = status if status in judge.PROVED else None
         record.seconds, record.cpu_seconds = run.budget.spent
         certification = run.certifier.memory() if record.memory is None else record.memory
         # Without the oracle calls of an iteration that was given up.
@@ -234,8 +235,6 @@ def resumed_run(
     except PieceError as fault:
         fault.result = unbegun(writer.problem, record.method, str(fault))
         raise
-    solved = record.ended is Status.SOLVED and ledger.solved
-    infeasible = record.ended is Status.INFEASIBLE and ledger.separation is not None
-    if not (solved or infeasible):
+    if record.ended is not ledger.status:
         record.ended = None
     return run

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condal.certificates import judge
 from condal.certificates.history import Row
 from condal.driver.certification import Certifier
 from condal.driver.memory import storage_for
@@ -36,7 +37,6 @@ LOG.addHandler(logging.NullHandler())
 
 # Why a method stops without ending the run: another method may do more.
 EXHAUSTED = (Status.STALLED, Status.INACCURATE, Status.NUMERICAL_ERROR)
-PROVED = (Status.SOLVED, Status.INFEASIBLE)
 
 
 class Run:
@@ -198,8 +198,9 @@ class Run:
         """Stop where a method can do no more, or prove that no point is feasible."""
         record, self.reasons.stalled = self.record, True
         assert record.state is not None
-        if len(record.history) and self.certifier.try_exhausted(record.state, record.history.last):
-            self.reasons.proved = Status.INFEASIBLE
+        if len(record.history):
+            now = record.state, record.history.last
+            self.reasons.proved = self.certifier.try_infeasible(*now, exhausted=True)
 
     def _record_state(self, state: State) -> None:
         """Add the state to the record; raise FloatingPointError if it is not finite."""
@@ -249,12 +250,12 @@ class Run:
         times = ledger.seconds, self.counts.longest
         until = self.budget.proof_until(*times, interrupted=status is Status.INTERRUPTED)
         ledger.deadline = Deadline(*stoppers, until=until)
-        if status in (*EXHAUSTED, *PROVED) or not len(record.history):
+        if status in (*EXHAUSTED, *judge.PROVED) or not len(record.history):
             return
         assert record.state is not None
         try:
-            if self.certifier.try_at_end(record.state, record.history.last):
-                reasons.proved = Status.INFEASIBLE
+            now = record.state, record.history.last
+            reasons.proved = self.certifier.try_infeasible(*now, exhausted=False)
         except PieceError as fault:
             self._note_fault(fault)
         except (FloatingPointError, Cancelled):
@@ -276,9 +277,11 @@ class Run:
             answer = ledger.better_of(record.answer, reached)
         record.answer = answer
         ratio = self.stop.rounding_ratio(self.problem, answer.certificate.objective)
-        reasons.answer_solves = ledger.solves(answer.certificate)
-        reasons.answer_is_close = ledger.solves(answer.certificate, times=INACCURATE_TIMES * ratio)
-        if reasons.proved is Status.SOLVED and not reasons.answer_solves:  # a point refuted a bound
+        close = INACCURATE_TIMES * ratio * self.stop.aim
+        reasons.answer = judge.of_point(answer.certificate, self.stop.aim)
+        reasons.answer_is_close = answer.certificate.within(close)
+        if reasons.proved is Status.SOLVED and reasons.answer is None:  # a point refuted a bound
+            ledger.certified = answer
             reasons.proved, reasons.stalled = None, True
 
     def _note_fault(self, fault: PieceError) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import allowed_gap
 from condal.certificates.history import History, Row
 from condal.certificates.ledger import CertifiedPoint
 from condal.driver.scaling import Counts, Scaling
@@ -68,13 +67,13 @@ class Stop:
         Not for tol = 0, which runs to a limit.
         """
         ratio = self.rounding_ratio(problem, row.objective)
-        near = allowed_gap(problem, row.objective, INACCURATE_TIMES * ratio * self.aim)
+        near = INACCURATE_TIMES * ratio * self.aim * problem.gap_unit(row.objective)
         return self.tol > 0 and ratio > 1.0 and abs(row.objective - row.bound) <= near
 
     def rounding_ratio(self, problem: Problem, objective: float) -> float:
         """Return the ratio of the smallest provable gap to the requested gap, at least 1."""
         smallest = PROOF_ROUNDING * problem.objective_range
-        return max(1.0, smallest / allowed_gap(problem, objective, self.aim))
+        return max(1.0, smallest / (self.aim * problem.gap_unit(objective)))
 
 
 def _is_number(value: Any) -> bool:
@@ -94,8 +93,8 @@ class StopReasons:
     out_of_time: bool = False
     at_max_iters: bool = False
     stalled: bool = False  # the method makes no progress, or can do no more
-    answer_solves: bool = False  # the certificate of the answer proves tol,
-    answer_is_close: bool = False  # or INACCURATE_TIMES that
+    answer: Status | None = None  # SOLVED if the certificate of the answer proves tol,
+    answer_is_close: bool = False  # whether it proves INACCURATE_TIMES that
     mid_step: bool = False  # an iteration was cut short: x is not that of the last state
 
     @property
@@ -108,8 +107,8 @@ class StopReasons:
         if self.interrupted:
             return Status.INTERRUPTED
         at_limit = self.out_of_time or self.at_max_iters or self.stalled
-        if at_limit and self.answer_solves:
-            return Status.SOLVED  # the free estimates did not show it
+        if at_limit and self.answer is not None:
+            return self.answer  # the free estimates did not show it
         if self.out_of_time:
             return Status.MAX_SECONDS
         if self.at_max_iters:

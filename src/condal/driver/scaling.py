@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.bound import require_scales
-from condal.certificates.certificate import relative, relative_gap
 from condal.certificates.history import Row
 from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.errors import ProblemError
@@ -185,13 +184,14 @@ class Recorder:
             Ax = self.scaling.image(state.Ax)
             distance = self.problem.h.distance(Ax)
             price = self.problem.price(Ax, self.scaling.dual(w)) if distance else 0.0
+        unit = self.problem.gap_unit(objective)
         return Row(
             state.k,
             objective,
             bound,
-            relative_gap(objective, bound),
+            abs(bound - objective) / unit,
             distance / self.problem.infeasibility_unit,
-            relative(price, objective),
+            price / unit,
             proved,
             state.lam,
             state.eta,

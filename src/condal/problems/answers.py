@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.runtime.numbers import excess_text, number, percent
-from condal.runtime.text import pairs
+from condal.runtime.text import excess_text, number, pairs, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -30,7 +30,7 @@ from condal.problems.models import CostModel, Trials
 from condal.result import Result
 from condal.runtime.arguments import checked_labels, real_array, require_whole
 from condal.runtime.limits import require_matrices
-from condal.runtime.numbers import number, sizes
+from condal.runtime.text import number, sizes
 from condal.sets.boxes import Equal, NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.objectives import Linear

@@ -10,7 +10,7 @@ import numpy as np
 
 from condal.linalg.points import Array, Indices, Outer
 from condal.problems.answers import Answer, Figures, Rows
-from condal.runtime.numbers import number
+from condal.runtime.text import number
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture

@@ -20,7 +20,7 @@ from condal.problems.graphs import (
 from condal.problems.models import Rounded, Trials, factor_of, unit_diagonal_program
 from condal.problems.signs import best_signs, checked_signs
 from condal.result import Result
-from condal.runtime.numbers import number
+from condal.runtime.text import number
 from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:

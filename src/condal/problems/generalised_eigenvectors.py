@@ -21,7 +21,7 @@ from condal.problems.answers import Answer, Figures, Rows
 from condal.problems.models import Model, leading_factor, point_of
 from condal.result import Result
 from condal.runtime.arguments import real_array, require_positive, require_real
-from condal.runtime.numbers import number
+from condal.runtime.text import number
 from condal.sets.boxes import Equal
 from condal.smooth.objectives import Linear
 

@@ -29,7 +29,7 @@ from condal.problems.models import Trials, unit_diagonal
 from condal.result import Result
 from condal.runtime.arguments import checked_labels, require_choice
 from condal.runtime.limits import TRIANGLE_MATRICES, UNLIMITED, TimeLimit, require_matrices
-from condal.runtime.numbers import number, sizes
+from condal.runtime.text import number, sizes
 from condal.sets.boxes import Box, Equal
 from condal.sets.separable import Separable
 from condal.smooth.objectives import Linear

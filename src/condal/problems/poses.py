@@ -15,7 +15,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.problems.answers import Answer, Figures, Rows
 from condal.runtime.arguments import describe, finite_array, whole_numbers
-from condal.runtime.numbers import number
+from condal.runtime.text import number
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture

@@ -32,7 +32,7 @@ from condal.problems.models import CostModel, Trials, leading_factor
 from condal.result import Result
 from condal.runtime.arguments import describe, plain_array, require_choice
 from condal.runtime.limits import TRIANGLE_MATRICES, UNLIMITED, TimeLimit, require_matrices
-from condal.runtime.numbers import number
+from condal.runtime.text import number
 from condal.sets.boxes import Box, Equal, NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.objectives import Linear

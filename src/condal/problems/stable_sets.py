@@ -11,7 +11,7 @@ import numpy as np
 
 from condal.problems.answers import Figures, RoundedAnswer, Rows, preview
 from condal.runtime.limits import UNLIMITED, TimeLimit
-from condal.runtime.numbers import number
+from condal.runtime.text import number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

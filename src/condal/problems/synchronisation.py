@@ -26,7 +26,7 @@ from condal.problems.models import (
 )
 from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
 from condal.result import Result
-from condal.runtime.numbers import number
+from condal.runtime.text import number
 from condal.smooth.objectives import Linear
 
 if TYPE_CHECKING:

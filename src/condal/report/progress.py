@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from condal.certificates.history import Row
 from condal.result import Result
-from condal.runtime.numbers import rounded
+from condal.runtime.text import rounded
 
 if TYPE_CHECKING:
     from rich.live import Live

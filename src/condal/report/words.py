@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 
 from condal.result import Result, Status
-from condal.runtime import numbers
+from condal.runtime import text
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,14 @@ def outwards(value: float, *, up: bool) -> str:
 
 def number(value: float, *, up: bool = False, down: bool = False) -> str:
     """Return ten digits with thousands separators; "none" for a non-finite number."""
-    return numbers.number(value, digits=10, up=up, down=down) if isfinite(value) else "none"
+    return text.number(value, digits=10, up=up, down=down) if isfinite(value) else "none"
 
 
 def percent(share: float) -> str:
     """Return a share as a percentage with two digits, rounded up."""
     if share <= 0:
         return "0%"
-    shown = (100 * numbers.rounded(share, 2, up=True)).normalize()
+    shown = (100 * text.rounded(share, 2, up=True)).normalize()
     return f"{shown:f}%" if share >= 1e-6 else f"{shown:e}%"
 
 

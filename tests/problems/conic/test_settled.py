@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from condal.certificates.certificate import relative_price
 from condal.certificates.evaluation import EvaluatedPoint
 from condal.conic import Block, Program, conic_model
 from condal.problems.conic import modelling
@@ -46,8 +45,9 @@ def test_the_certificate_is_that_of_the_problem(program):
     seen = EvaluatedPoint.of(problem, from_user(problem.X, result.x))
     assert result.objective == pytest.approx(seen.objective, rel=1e-9, abs=1e-12)
     assert result.infeasibility >= seen.infeasibility * (1 - 1e-3) - 1e-12
-    price = relative_price(problem, seen.Ax, result.y, seen.objective)
-    assert result.price == pytest.approx(price, rel=1e-3, abs=1e-12)
+    price, unit = problem.price(seen.Ax, problem.h.dual_point(result.y)), result.certificate.unit
+    assert result.price * unit == pytest.approx(price, rel=1e-3, abs=1e-12)
+    assert unit <= problem.gap_unit(result.objective)
     again = model.rechecked(result)
     assert again.bound == pytest.approx(result.bound, rel=1e-9)
     blocks = np.concatenate([np.ravel(block) for block in model.blocks(result, full=True)])

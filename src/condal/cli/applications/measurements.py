@@ -15,7 +15,7 @@ from condal.cli.application import BUILD_SHARE, POSITIVE, Application, Chosen
 from condal.errors import FormatError, ProblemError
 from condal.problem import Problem
 from condal.result import Result
-from condal.runtime.numbers import number
+from condal.runtime.text import number
 
 if TYPE_CHECKING:
     from condal.io.formats.ratings import Ratings

@@ -13,7 +13,7 @@ from condal.cli.application import BUILD_SHARE, POSITIVE, Application, Chosen
 from condal.linalg.points import Array, LowRank
 from condal.problems.answers import Answer, Figures, Rows
 from condal.result import Result
-from condal.runtime.numbers import counted, number
+from condal.runtime.text import counted, number
 
 if TYPE_CHECKING:
     from condal.problems.conic import ConicModel, Program

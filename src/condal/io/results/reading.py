@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, relative_gap
+from condal.certificates.certificate import Certificate
 from condal.certificates.history import History
 from condal.errors import FormatError
 from condal.io.container.manifest import SEAL, STAMP, read_json, require_seal, require_version
@@ -174,14 +174,14 @@ def _result(folder: Path, fields: Fields) -> Result:
 
 def _certificate(fields: Fields) -> Certificate:
     values = fields.declared(CERTIFICATE)
-    gap, true = values.pop("gap"), relative_gap(values["objective"], values["bound"])
-    if not (gap == true or (np.isnan(gap) and np.isnan(true))):
+    gap, certificate = values.pop("gap"), Certificate(**values)
+    if not np.array_equal(gap, certificate.gap, equal_nan=True):
         raise FormatError(
-            f"certificate.gap is {gap!r}, but objective and bound make it {true!r}: it was changed "
-            "after it was saved",
+            f"certificate.gap is {gap!r}, but objective and bound make it {certificate.gap!r}: it "
+            "was changed after it was saved",
             path=fields.path,
         )
-    return Certificate(**values)
+    return certificate
 
 
 def _point(folder: Path, fields: Fields) -> Any:

@@ -15,7 +15,6 @@ from condal.certificates.bound import DEFAULT_FAILURE, lower_bound
 from condal.certificates.certificate import (
     Certificate,
     CheckedAnswer,
-    allowed_gap,
     assumptions_of,
     rounded_text,
 )
@@ -153,13 +152,13 @@ class _Check:
         attained = attained if isfinite(attained) else nan
         missing = tuple(self.missing)
         return CheckedAnswer(
-            status, proved, bound=bound, verdict=verdict, attained=attained, missing=missing,
-            **measured,
+            status=status, proved=proved, bound=bound, how=verdict, attained=attained,
+            missing=missing, distance_to_X=inf, **measured,
         )  # fmt: skip
 
     # ---- the point -----------------------------------------------------------------------------
 
-    def _measured(self) -> dict[str, float]:
+    def _measured(self) -> dict[str, Any]:
         """Return the objective of X, its infeasibility and the price of that."""
         program, given = self.program, self.given
         if given.X is None:
@@ -227,7 +226,7 @@ class _Check:
             problem,
             np.zeros(problem.f.M.size),
             w,
-            slack=allowed_gap(problem, value, PROOF_SLACK * self.tol),
+            slack=PROOF_SLACK * self.tol * problem.gap_unit(value),
             failure=DEFAULT_FAILURE,
             seed=self.seed,
         )
@@ -265,7 +264,7 @@ class _Check:
         what = "no point is feasible" if status == "infeasible" else "the objective is unbounded"
         bound = self.sense * inf if status == "infeasible" else -self.sense * inf
         verdict = f"proved, without assumptions: {what}, {by}"
-        return CheckedAnswer(status, True, nan, bound, nan, verdict)
+        return CheckedAnswer(status=status, proved=True, bound=bound, how=verdict)
 
     # ---- words ---------------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from condal.certificates.bound import infeasibility_proof
 from condal.certificates.certificate import Certificate
-from condal.certificates.evaluation import EvaluatedPoint, dimacs_errors, solves
+from condal.certificates.evaluation import EvaluatedPoint, dimacs_errors
 from condal.certificates.history import History
+from condal.certificates.judge import judged
 from condal.driver.memory import Plan
 from condal.driver.run_record import Stop
 from condal.driver.solve import require_kinds, resume, solve
@@ -108,7 +109,7 @@ class ConicModel(OwnDataProofs, JudgesItself):
         again = self.proved(solve(self.problem, method, **more))
         again = replace(again, tol=result.tol, seconds=result.seconds + again.seconds)
         if self._within_tol(again):
-            return replace(again, status=Status.SOLVED, reason="")
+            return judged(again)
         return again if again.gap < proved.gap else proved
 
     def _settled_result(
@@ -144,10 +145,7 @@ class ConicModel(OwnDataProofs, JudgesItself):
             Certificate(np.nan, -self.problem.sense * inf, inf, ""),
         )
         options = {**options, "warm_start": start, "checkpoint": None}  # a resume has no proposal
-        result = self.proved(solve(self.problem, Proposed(), **options))
-        if self._within_tol(result):
-            return replace(result, status=Status.SOLVED, reason="")
-        return result
+        return judged(self.proved(solve(self.problem, Proposed(), **options)))
 
     def resume(self, checkpoint: Any, **options: Any) -> Result:
         """Resume a solve of the problem by `condal.resume`, as `solve` solves it."""
@@ -192,7 +190,7 @@ class ConicModel(OwnDataProofs, JudgesItself):
 
     def _within_tol(self, result: Result) -> bool:
         """Return whether the result solves to tol, with the bound that holds for the program."""
-        return solves(self.problem, result.certificate, result.tol or 0.0)
+        return result.certificate.within(result.tol or 0.0)
 
     def separated_for(self, d: Array) -> str | None:
         """Return what a separator of `problem` assumes as a proof that nothing is feasible.

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, relative, relative_gap
+from condal.certificates.certificate import Certificate
 from condal.certificates.conic import proved_lower_bound
 from condal.certificates.history import History, Row
+from condal.certificates.judge import of_point
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.rounding import row_norms, stable_norm
 from condal.methods.interior.cost import MAX_ENGINE_SECONDS, stacked_step_seconds
@@ -27,7 +28,7 @@ from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace_bound import Combination, combine
 from condal.problems.conic.verified import unpacked, verifiable
-from condal.result import Result, Status
+from condal.result import Result
 
 SHARES_OF_DEEP = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3)  # in the multipliers that prove the bound
 LEVEL_ROOM = 0.1  # of the objective: the level stands at least this far above the proposed point
@@ -206,24 +207,21 @@ class Settled:
     @property
     def _near(self) -> bool:
         """Whether the bound is near the objective."""
-        return relative_gap(value_of(self.program, self.proposal), self.lower) <= NEAR
+        value = value_of(self.program, self.proposal)
+        return abs(self.lower - value) <= NEAR * max(1.0, abs(value))
 
     def result(self, shape: Shape, tol: float, seconds: float) -> Result | None:
         """Return the result; None if it does not solve the program to tol."""
         certificate = self._certificate(shape)
-        objective, size = certificate.objective, stable_norm(self.proposal.x)
-        # |x| is at most its largest value over points of bounded trace, so no unit is too large.
-        allowed = tol * gap_unit(objective, stable_norm(self.program.c.data) * size)
-        price = certificate.price * max(1.0, abs(objective))
-        within = max(abs(certificate.bound - objective), price) <= allowed
-        if not (within and certificate.infeasibility <= tol):
+        status = of_point(certificate, tol)
+        if status is None:
             finer = self.of(self.program, refined(self.program, self.proposal))
             same = finer is None or finer.proposal.error >= self.proposal.error
             return None if finer is None or same else finer.result(shape, tol, seconds)
         return Result(
             x=point_of(shape, self.proposal, np.full(len(shape.folded.parts), inf)),
             y=folded_dual(shape, self.y),
-            status=Status.SOLVED,
+            status=status,
             certificate=certificate,
             history=self._history(certificate, seconds),
             seconds=seconds,
@@ -243,6 +241,8 @@ class Settled:
         x, w = vector_of(shape, self.proposal), K.dual_point(folded_dual(shape, self.y))
         objective = float((program.c @ x)[0]) + 0.0  # 0 for -0
         Ax = folded.scale * (program.A @ x)[folded.rows]
+        # |x| is at most its largest value over points of bounded trace, so no unit is too large.
+        gap_of = gap_unit(objective, stable_norm(program.c.data) * stable_norm(self.proposal.x))
         attainable = min(1.0, float(row_norms(program.A).max(initial=0.0)) * stable_norm(x))
         unit = max(attainable or 1.0, K.distance(np.zeros(K.size)))
         return Certificate(
@@ -252,7 +252,8 @@ class Settled:
             how=ON_OWN_DATA,
             distance_to_X=inf,
             inside=False,
-            price=relative(abs(float(w @ K.normal_residual(Ax))), objective),
+            price=abs(float(w @ K.normal_residual(Ax))) / gap_of,
+            unit=gap_of,
         )
 
     def _history(self, certificate: Certificate, seconds: float) -> History:

@@ -54,5 +54,5 @@ def study(trials: list[MethodTrial]) -> Study:
     tuned: Mapping[str, Tuned] = {
         name: Tuned(CONTENDERS[name], tried, OPTIMUM, K) for name, tried in by_name.items()
     }
-    known = Reference(OPTIMUM, OPTIMUM * (1 + 1e-9), 1e-9, 0.0, 0.0, "made", 0.0, "made", 1, 0.0)
+    known = Reference(OPTIMUM, OPTIMUM * (1 + 1e-9), 1e-9, 0.0, 0.0, "made", 0.0, "made", 0.0)
     return Study("made", "a made instance", known, TrialBudget(K, 60.0), tuned)

@@ -52,7 +52,7 @@ def test_the_files_are_plain_and_named_after_what_they_hold(tmp_path):
 
 
 def test_references_come_back(tmp_path):
-    known = Known("G1", Reference(-1.5, -1.6, 0.07, 0.0, 0.0, "proof", 0.0, "method", 3, 2.0))
+    known = Known("G1", Reference(-1.5, -1.6, 0.07, 0.0, 0.0, "proof", 0.0, "method", 2.0))
     folder = ExperimentFolder(tmp_path)
     assert folder.reference("g1") is None
     folder.keep_reference("g1", known)

@@ -34,7 +34,6 @@ def test_stand_ins_need_no_data_and_are_the_same_each_time(name, monkeypatch):
     monkeypatch.setattr(instances, "find", None)
     first, second = build(name, quick=True), build(name, quick=True)
     assert first.name == f"{name}-like"
-    assert first.needs == ()
     x = np.eye(first.problem.X.n)
     assert first.problem.objective(x) == second.problem.objective(x)
     np.testing.assert_array_equal(first.problem.A(x), second.problem.A(x))
@@ -45,7 +44,7 @@ def test_instances_travel_between_processes(name):
     instance = build(name, quick=True)
     copy = pickle.loads(pickle.dumps(instance))
     x = np.eye(instance.problem.X.n)
-    assert (copy.name, copy.kind, copy.title) == (instance.name, instance.kind, instance.title)
+    assert (copy.name, copy.title) == (instance.name, instance.title)
     assert copy.problem.objective(x) == instance.problem.objective(x)
 
 
@@ -147,7 +146,6 @@ def test_the_graphs_are_the_published_ones(name, n, m, total):
     assert instance.problem.X.n == n
     assert edges(instance.problem).size == m
     assert edges(instance.problem).sum() == pytest.approx(total, abs=1e-4)
-    assert len(instance.needs) == 1
 
 
 @needs_data

@@ -8,33 +8,29 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-import condal
 from condal.errors import ProblemError
 from condal.problems import generalised_eigenvector, k_means, max_cut
-from condal_lab.experiments import reference as module
 from condal_lab.experiments.instances import QUICK, Instance, build
-from condal_lab.experiments.reference import Reference, reference, solution, splitting
+from condal_lab.experiments.reference import Reference, reference
 from known import DATA, needs_data, torus
 
 
-def instance(kind, model):
-    return Instance("here", "here", kind, model.problem)
+def instance(model):
+    return Instance("here", "here", model.problem)
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_the_optima_of_the_stand_ins_are_certified(name):
-    reference = solution(build(name, quick=True))
-    known, problem = reference.reference, build(name, quick=True).problem
-    assert known.gap <= 1e-8
-    assert known.infeasibility <= 1e-12
+    stand_in = build(name, quick=True)
+    known = reference(stand_in)
+    assert known.gap <= 1e-9
+    assert known.infeasibility <= 1e-9
     assert known.distance_to_X <= 1e-12
     assert known.failure == 0.0
-    # The optimum lies between the values of the point and of the dual.
-    assert problem.sense * (known.objective - known.bound) >= 0
-    again = condal.certify(problem, reference.x, reference.y)
-    assert again.objective == known.objective
-    assert again.bound == pytest.approx(known.bound, rel=2e-8)
-    assert problem.objective(reference.x) == known.objective
+    # The optimum lies between the values of the point and of the dual, but for an infeasibility.
+    unit = abs(known.objective)
+    assert stand_in.problem.sense * (known.objective - known.bound) >= -1e-9 * unit
+    assert reference(stand_in).objective == known.objective
 
 
 def test_a_reference_is_plain_json():
@@ -56,32 +52,14 @@ CYCLE = np.eye(5)[[1, 2, 3, 4, 0]] + np.eye(5)[[4, 0, 1, 2, 3]]
     ids=["bipartite", "five-cycle"],
 )
 def test_the_optimum_of_a_graph_is_the_known_one(W, optimum, rel):
-    known = reference(instance("max-cut", max_cut(W)))
-    assert known.objective == pytest.approx(optimum, rel=rel)
+    assert reference(instance(max_cut(W))).objective == pytest.approx(optimum, rel=rel)
 
 
 def test_well_separated_clusters_are_the_optimum():
     rng = np.random.default_rng(0)
     points = np.repeat(10 * np.eye(3), 8, axis=0) + 0.3 * rng.standard_normal((24, 3))
     cost = sum(((c - c.mean(axis=0)) ** 2).sum() for c in np.split(points, 3))
-    known = reference(instance("k-means", k_means(points, 3)))
-    assert known.objective == pytest.approx(cost, rel=2e-8)
-
-
-def test_every_pair_of_splitting_is_feasible_and_bounds_the_other():
-    points = np.random.default_rng(1).standard_normal((20, 2))
-    D = ((points[:, None] - points[None]) ** 2).sum(axis=2)
-    for step, pair in enumerate(splitting(D, 4)):
-        assert pair.x.min() >= 0
-        np.testing.assert_allclose(pair.x.sum(axis=1), 1.0, rtol=1e-10)
-        assert np.trace(pair.x) == pytest.approx(4.0, rel=1e-10)
-        assert np.linalg.eigvalsh(pair.x)[0] > -1e-12
-        assert pair.W.max() <= 1e-15
-        slack = D + 0.5 * (pair.u[:, None] + pair.u) + pair.W
-        bound = 4 * np.linalg.eigvalsh(slack)[0] - pair.u.sum()
-        assert bound <= (D * pair.x).sum() + 1e-9
-        if step == 5:
-            break
+    assert reference(instance(k_means(points, 3))).objective == pytest.approx(cost, rel=2e-8)
 
 
 def test_the_optimum_of_a_definite_pencil_is_its_eigenvalue():
@@ -90,32 +68,22 @@ def test_the_optimum_of_a_definite_pencil_is_its_eigenvalue():
     A, B = rng.standard_normal((2, 12, 12))
     Phi, Psi = A @ A.T, B @ B.T + np.eye(12)
     largest = np.linalg.eigvals(np.linalg.solve(Psi, Phi)).real.max()
-    known = reference(instance("geneig", generalised_eigenvector(Phi, Psi, 5.0)))
+    known = reference(instance(generalised_eigenvector(Phi, Psi, 5.0)))
     assert known.objective == pytest.approx(largest, rel=1e-8)
 
 
 def test_the_optimum_of_a_diagonal_pencil_by_hand():
     """x = diag(a, b): max 3a + b with a - b = 1, a + b <= 2 is 3 (1.5) + 0.5."""
     model = generalised_eigenvector(np.diag([3.0, 1.0]), np.diag([1.0, -1.0]), 2.0)
-    assert reference(instance("geneig", model)).objective == pytest.approx(5.0, rel=1e-9)
+    assert reference(instance(model)).objective == pytest.approx(5.0, rel=1e-9)
 
 
-def test_an_infeasible_trace_is_an_error():
-    model = generalised_eigenvector(np.eye(2), np.diag([1.0, -1.0]), 0.5)
-    with pytest.raises(ProblemError, match=r"alpha lambda_max\(Psi\) < 1: no x is feasible"):
-        reference(instance("geneig", model))
-
-
-def test_little_time_gives_the_best_that_was_proved():
-    known = reference(build("mnist", quick=True), max_seconds=0.0)
-    assert known.looks == 1
-    assert 1e-8 < known.gap < np.inf
-
-
-def test_nothing_proved_is_an_error(monkeypatch):
-    monkeypatch.setitem(module._METHODS, "max-cut", ("no method", lambda problem: iter(())))
-    with pytest.raises(ProblemError, match="no method proved no bound on the optimum of g1-like"):
-        reference(build("g1", quick=True))
+def test_an_optimum_that_is_not_known_is_an_error():
+    infeasible = instance(generalised_eigenvector(np.eye(2), np.diag([1.0, -1.0]), 0.5))
+    with pytest.raises(ProblemError, match=r"the optimum of here is not known: .* ended with inf"):
+        reference(infeasible)
+    with pytest.raises(ProblemError, match=r"the optimum of mnist-like is not known: .*max_sec"):
+        reference(build("mnist", quick=True), max_seconds=1e-9)
 
 
 @needs_data

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,8 +29,6 @@ from condal_lab.experiments.stand_ins import (
     random_graph,
 )
 
-Kind: TypeAlias = Literal["max-cut", "k-means", "geneig"]
-
 SPECTRA = ("gaussian", "polydecay", "expdecay", "maxcut-sdp")
 SEED = 20190422
 TRACE_FACTOR = 2.0  # times the smallest feasible trace of the generalised eigenvector problem
@@ -38,13 +36,11 @@ TRACE_FACTOR = 2.0  # times the smallest feasible trace of the generalised eigen
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A problem of an experiment; `name` is a valid file name, `needs` are names of `data`."""
+    """A problem of an experiment; `name` is a valid file name."""
 
     name: str
     title: str
-    kind: Kind
     problem: Problem
-    needs: tuple[str, ...] = ()
 
 
 def read_gd97b(path: PathLike) -> sp.csr_array:
@@ -66,7 +62,7 @@ def geneig(kind: str, data: PathLike | None = None, *, n: int = 1000) -> Instanc
     _require_spectrum(kind)
     if kind == "maxcut-sdp":
         graph = read_graph(find("G40", data))
-        return _geneig("geneig-maxcut-sdp", kind, _cut_solution(graph), ("G40",))
+        return _geneig("geneig-maxcut-sdp", kind, _cut_solution(graph))
     return _geneig(f"geneig-{kind}", kind, _spectrum(kind, n))
 
 
@@ -78,22 +74,21 @@ def geneig_like(kind: str, *, n: int = 60) -> Instance:
 
 
 def _gset(name: str, data: PathLike | None = None) -> Instance:
-    return _cut(name.lower(), name, read_graph(find(name, data)), (name,))
+    return _cut(name.lower(), name, read_graph(find(name, data)))
 
 
 def _mnist(data: PathLike | None = None) -> Instance:
     """Return the 1000 MNIST features of Mixon, Villar and Ward, sorted by label."""
-    needs = "MNIST features"
-    stored = loadmat(find(needs, data))
+    stored = loadmat(find("MNIST features", data))
     order = np.argsort(stored["labels"].argmax(axis=0), kind="stable")
     points = stored["digits"].T.astype(np.float64)[order]
-    return _clustering("mnist", "MNIST features", points, 10, (needs,))
+    return _clustering("mnist", "MNIST features", points, 10)
 
 
 # Max-cut of GD97_b with its weights (47 vertices, 132 edges) and of two graphs of the Gset, G1 (800
 # vertices) and G40 (2000); k-means with k = 10; and generalised eigenvectors.
 FULL: dict[str, Callable[[PathLike | None], Instance]] = {
-    "gd97b": lambda data: _cut("gd97b", "GD97_b", read_gd97b(find("GD97_b", data)), ("GD97_b",)),
+    "gd97b": lambda data: _cut("gd97b", "GD97_b", read_gd97b(find("GD97_b", data))),
     "g1": partial(_gset, "G1"),
     "g40": partial(_gset, "G40"),
     "mnist": _mnist,
@@ -117,19 +112,17 @@ def build(name: str, data: PathLike | None = None, *, quick: bool = False) -> In
     return QUICK[name]() if quick else FULL[name](data)
 
 
-def _cut(name: str, title: str, W: Any, needs: tuple[str, ...] = ()) -> Instance:
-    return Instance(name, f"max-cut, {title}", "max-cut", max_cut(W, name=title).problem, needs)
+def _cut(name: str, title: str, W: Any) -> Instance:
+    return Instance(name, f"max-cut, {title}", max_cut(W, name=title).problem)
 
 
-def _clustering(
-    name: str, title: str, points: Array, k: int, needs: tuple[str, ...] = ()
-) -> Instance:
+def _clustering(name: str, title: str, points: Array, k: int) -> Instance:
     """Scale the points by sqrt(2): the paper's objective is <D, x>, the model's is <D, x>/2."""
     problem = k_means(np.sqrt(2.0) * points, k, name=title).problem
-    return Instance(name, f"k-means, {title}", "k-means", problem, needs)
+    return Instance(name, f"k-means, {title}", problem)
 
 
-def _geneig(name: str, title: str, Phi: Array, needs: tuple[str, ...] = ()) -> Instance:
+def _geneig(name: str, title: str, Phi: Array) -> Instance:
     """Bound the trace by alpha = 2 / lambda_max(Psi), twice the smallest feasible value.
 
     The trace is then active, and the solution is alpha u u', an extreme point of the domain.
@@ -142,8 +135,7 @@ def _geneig(name: str, title: str, Phi: Array, needs: tuple[str, ...] = ()) -> I
     Psi = _gaussian(np.random.default_rng([SEED, n, 0]), n)
     top = float(eigh(Psi, eigvals_only=True, subset_by_index=[n - 1, n - 1])[0])
     problem = generalised_eigenvector(Phi, Psi, TRACE_FACTOR / top, name=title).problem
-    full = f"generalised eigenvector, {title}"
-    return Instance(name, full, "geneig", problem, needs)
+    return Instance(name, f"generalised eigenvector, {title}", problem)
 
 
 def _spectrum(kind: str, n: int) -> Array:

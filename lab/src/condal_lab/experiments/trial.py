@@ -12,11 +12,12 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.points import Point
 from condal.methods.rules import Exact
 from condal.problem import Model, Problem, problem_of
-from condal.result import Result, Status
+from condal.result import Result
 from condal.storage import Atoms, Dense, Sketch
 from condal.types import Method, Storage
 from condal_lab.experiments.contenders import CONTENDERS, Setting
 from condal_lab.experiments.curve import Curve
+from condal_lab.sweeps.run import undisturbed
 
 UNREACHABLE_TOL = 1e-300  # so the budget ends a trial
 CONVERGED_TOL = 1e-8  # of the free estimates; the optimum is not known more accurately
@@ -92,8 +93,7 @@ def run_trial(model: Model | Problem, task: TrialTask) -> MethodTrial:
     storage = _storage(method, problem)
     tol = UNREACHABLE_TOL
     result = solve(watched, method, tol=tol, storage=storage, seed=0, callback=recorder)
-    if result.status is Status.INTERRUPTED and recorder.spent is None:
-        raise KeyboardInterrupt
+    undisturbed(result, asked=recorder.spent is not None)
     return MethodTrial(
         task,
         recorder.curve(),

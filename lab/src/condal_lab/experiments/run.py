@@ -159,29 +159,19 @@ class _InstanceDesk:
 
     def __init__(self, workers: Workers, build: Build) -> None:
         self.workers, self.build, self.desk = workers, build, Desk(workers)
-        self.instances: dict[str, Any] | None = None
-        self.waiting: list[Callable[[], None]] = []
+        self.instances: dict[str, Any] = {}
 
     def ask(
         self, instance: str, keep: Callable[[Any], None], work: Callable[..., Any], *rest: Any
     ) -> None:
         """Call `keep` with work(the instance, *rest) when it is done."""
+        if not self.instances:
+            self.desk.ask(_with_result(self._share), self.build)
+            self.desk.go()
+        self.desk.ask(_with_result(keep), work, self.instances[instance], *rest)
 
-        def begin() -> None:
-            assert self.instances is not None
-            self.desk.ask(_with_result(keep), work, self.instances[instance], *rest)
-
-        if self.instances is not None:
-            begin()
-            return
-        self.waiting.append(begin)
-        if len(self.waiting) == 1:
-            self.desk.ask(_with_result(self._begin_all), self.build)
-
-    def _begin_all(self, built: list[Instance]) -> None:
+    def _share(self, built: list[Instance]) -> None:
         self.instances = {instance.name: self.workers.share(instance) for instance in built}
-        for begin in self.waiting:
-            begin()
 
 
 def _with_result(keep: Callable[[Any], None]) -> Callable[[Future[Any]], None]:

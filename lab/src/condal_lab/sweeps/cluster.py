@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pydoc import locate
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from condal.runtime import extras
 from condal.runtime.version import __version__, versions
-from condal_lab.sweeps.workers import MAX_TRIES, WorkerDied, Workers, WorkersError
+from condal_lab.sweeps.workers import WorkerDied, Workers, WorkersError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,27 +22,17 @@ FAILED = "error"  # Dask's status of work that raised
 COMPARED = ("condal", "numpy", "scipy")  # the last bits depend on these versions
 
 
-@dataclass(eq=False)
-class _Job:
-    future: Future[Any]
-    work: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    deaths: int = 0
-
-
 class Cluster(Workers):
     """The workers of a scheduler, all with this version of condal; a worker that joins later is
     checked with its first work.
 
-    No more work is submitted than there are threads, since Dask counts the death of a worker
-    against all the work that waits there. Each submission is tried again by Dask itself,
-    `allowed-failures` times.
+    There is never more work than threads, since Dask counts the death of a worker against all the
+    work that waits there. Each submission is tried again by Dask itself, `allowed-failures` times.
     """
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._waiting: deque[_Job] = deque()
-        self._running: dict[Any, _Job] = {}
+        self._running: dict[Any, Future[Any]] = {}
         self._done: SimpleQueue[Any] = SimpleQueue()
 
     def __enter__(self) -> Cluster:
@@ -71,7 +59,6 @@ class Cluster(Workers):
         # What runs there runs to its end and is ignored: Dask cannot interrupt it.
         with suppress(Exception):
             self._client.cancel(list(self._running), force=True)
-        self._waiting.clear()
         self._running.clear()
         self._client.close()
 
@@ -106,47 +93,32 @@ class Cluster(Workers):
             return self._client.submit(_given, value, pure=False)
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        job = _Job(Future(), work, arguments)
-        self._waiting.append(job)
-        self._hand_out()
-        return job.future
+        future: Future[Any] = Future()
+        with self._reached(), _any_size():
+            # Not `pure`: Dask must not take one task for another.
+            theirs = self._client.submit(_checked, versions(), work, *arguments, pure=False)
+        self._running[theirs] = future
+        theirs.add_done_callback(self._done.put)
+        return future
 
     def next_done(self) -> Future[Any]:
         from distributed import KilledWorker
 
-        while True:
-            theirs = self._done.get()
-            with self._reached():
-                self._count()
-            job = self._running.pop(theirs)
-            try:
-                job.future.set_result(theirs.result())
-            except KilledWorker:
-                job.deaths += 1
-                if job.deaths < MAX_TRIES:
-                    self._waiting.appendleft(job)
-                    self._hand_out()
-                    continue
-                job.future.set_exception(
-                    WorkerDied("the Dask workers that tried it died, perhaps for lack of memory")
-                )
-            except Exception as error:
-                if theirs.status != FAILED:  # the work did not raise it
-                    raise self._lost() from error
-                job.future.set_exception(error)
-            self._hand_out()
-            return job.future
-
-    def _hand_out(self) -> None:
-        while self._waiting and len(self._running) < self._threads:
-            job = self._waiting.popleft()
-            with self._reached(), _any_size():
-                # Not `pure`: Dask must not take one task for another.
-                theirs = self._client.submit(
-                    _checked, versions(), job.work, *job.arguments, pure=False
-                )
-            self._running[theirs] = job
-            theirs.add_done_callback(self._done.put)
+        theirs = self._done.get()
+        with self._reached():
+            self._count()
+        future = self._running.pop(theirs)
+        try:
+            future.set_result(theirs.result())
+        except KilledWorker:
+            future.set_exception(
+                WorkerDied("the Dask workers that tried it died, perhaps for lack of memory")
+            )
+        except Exception as error:
+            if theirs.status != FAILED:  # the work did not raise it
+                raise self._lost() from error
+            future.set_exception(error)
+        return future
 
     @contextmanager
     def _reached(self) -> Iterator[None]:

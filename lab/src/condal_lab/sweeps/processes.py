@@ -7,7 +7,6 @@ import os
 import pickle
 import signal
 import threading
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -37,15 +36,8 @@ class _Shared:
     path: Path
 
 
-@dataclass(eq=False)
-class _Job:
-    payload: bytes
-    future: Future[Any]
-    deaths: int = 0
-
-
 class _Worker:
-    """A process, the end of a pipe to it, and its job, if it has one."""
+    """A process, the end of a pipe to it, and the payload and future of its work, if it has any."""
 
     def __init__(self, context: Any) -> None:
         self.connection, other = context.Pipe()
@@ -53,12 +45,18 @@ class _Worker:
         self.process.start()
         other.close()  # so that the pipe ends with the process
         self.begun = False
-        self.job: _Job | None = None
+        self.payload = b""
+        self.future: Future[Any] | None = None
 
-    @property
-    def free(self) -> bool:
-        """Whether it waits for work."""
-        return self.begun and self.job is None
+    def give(self, payload: bytes) -> bool:
+        """Send the payload once the process has begun; return whether it is alive."""
+        self.payload = payload
+        try:
+            if self.begun:
+                self.connection.send_bytes(payload)
+        except OSError:
+            return False
+        return True
 
     def end(self) -> None:
         """End the process at once."""
@@ -74,8 +72,6 @@ class Processes(Workers):
         self._most = count
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
-        self._waiting: deque[_Job] = deque()
-        self._done: deque[Future[Any]] = deque()
         self._shared = 0
 
     def __enter__(self) -> Processes:
@@ -99,82 +95,71 @@ class Processes(Workers):
         return _Shared(path)
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        job = _Job(_packed((work, arguments)), Future())
-        self._waiting.append(job)
-        self._hand_out()
-        return job.future
+        payload, future = _packed((work, arguments)), Future[Any]()
+        worker = self._free_worker()
+        while not worker.give(payload):  # killed while idle: nobody has tried the work
+            self._dismiss(worker)
+            worker = self._free_worker()
+        worker.future = future
+        return future
 
     def next_done(self) -> Future[Any]:
-        while not self._done:
-            busy: dict[Any, _Worker] = {w.connection: w for w in self._workers if not w.free}
+        while True:
+            busy: dict[Any, _Worker] = {w.connection: w for w in self._workers if w.future}
             for connection in wait(list(busy)):
-                self._receive(busy[connection])
-            self._hand_out()
-        return self._done.popleft()
+                done = self._receive(busy[connection])
+                if done is not None:
+                    return done
 
-    def _hand_out(self) -> None:
-        """Give work to free workers, and start workers for the rest."""
-        for worker in [worker for worker in self._workers if worker.free]:
-            if self._waiting:
-                try:
-                    worker.connection.send_bytes(self._waiting[0].payload)
-                except OSError:  # killed while idle: nobody has tried the work
-                    self._dismiss(worker)
-                else:
-                    worker.job = self._waiting.popleft()
-        beginning = sum(not worker.begun for worker in self._workers)
-        while beginning < len(self._waiting) and len(self._workers) < self._most:
-            self._workers.append(self._new_worker())
-            beginning += 1
-
-    def _new_worker(self) -> _Worker:
+    def _free_worker(self) -> _Worker:
+        """Return a worker without work, which may be a new one."""
+        for worker in self._workers:
+            if worker.future is None:
+                return worker
         before = {name: os.environ.get(name) for name in ONE_THREAD}
         os.environ.update(ONE_THREAD)
         try:
-            return _Worker(self._context)
+            self._workers.append(_Worker(self._context))
         finally:
             for name, value in before.items():
                 if value is None:
                     del os.environ[name]
                 else:
                     os.environ[name] = value
+        return self._workers[-1]
 
-    def _receive(self, worker: _Worker) -> None:
+    def _receive(self, worker: _Worker) -> Future[Any] | None:
+        """Receive a message of a worker; return its work if it is done."""
+        future = worker.future
+        assert future is not None
         try:
             message = worker.connection.recv_bytes()
         except (EOFError, OSError):
-            self._bury(worker)
-            return
+            return self._bury(worker, future)
         if not worker.begun:
             worker.begun = True
-            return
-        assert worker.job is not None
-        future, worker.job = worker.job.future, None
+            return None if worker.give(worker.payload) else self._bury(worker, future)
+        worker.future = None
         succeeded, value = pickle.loads(message)
         if succeeded:
             future.set_result(value)
         else:
             future.set_exception(value)
-        self._done.append(future)
+        return future
 
     def _dismiss(self, worker: _Worker) -> None:
         worker.end()
         self._workers.remove(worker)
 
-    def _bury(self, worker: _Worker) -> None:
-        """Remove a worker that died; another tries its work once more."""
+    def _bury(self, worker: _Worker, future: Future[Any]) -> Future[Any]:
+        """Remove a worker that died at its work."""
         self._dismiss(worker)
-        job = worker.job
-        if job is None:
+        if not worker.begun:
             raise WorkersError(f"a worker process ended before it began: {SENDABLE}")
-        job.deaths += 1
-        if job.deaths < MAX_TRIES:
-            self._waiting.appendleft(job)
-            return
-        job.future.set_exception(
+        future.set_exception(
             WorkerDied(f"{MAX_TRIES} worker processes died at it, perhaps for lack of memory")
         )
-        self._done.append(job.future)
+        return future
 
 
 def _packed(value: Any) -> bytes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,6 @@ from condal.errors import CondalError, ProblemError
 
 SCHEME = "://"  # of an address
 MAX_TRIES = 2  # of work whose worker died
-REQUESTED_PER_WORKER = 2  # so that a free worker finds work
 
 
 class WorkersError(CondalError):
@@ -27,7 +27,7 @@ class WorkersError(CondalError):
 
 
 class WorkerDied(CondalError):
-    """A worker died at this work, and so did the one that tried it again; others may continue."""
+    """A worker died at this work; others may continue."""
 
 
 def cores() -> int:
@@ -78,13 +78,13 @@ class Workers(ABC):
 
     @abstractmethod
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Request work, to be done when a worker is free."""
+        """Begin work; no more than `count` calls at once."""
 
     @abstractmethod
     def next_done(self) -> Future[Any]:
         """Wait for the next work that is done, and return it; each once, as they end.
 
-        Work whose worker died is tried once more, and then fails with `WorkerDied`.
+        Work whose worker died fails with `WorkerDied`.
         """
 
 
@@ -121,30 +121,53 @@ class Here(Workers):
         return future
 
 
+@dataclass(eq=False)
+class _Request:
+    keep: Callable[[Future[Any]], None]
+    work: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    tries: int = 0
+
+
 class Desk:
-    """Requested work, and what to do with each result, which may request more."""
+    """Requested work, and what to do with each result, which may request more.
+
+    No more work is submitted than can run at once. Work whose worker died is tried once more.
+    """
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._keepers: dict[Future[Any], Callable[[Future[Any]], None]] = {}
+        self._waiting: deque[_Request] = deque()
+        self._running: dict[Future[Any], _Request] = {}
 
     def ask(
         self, keep: Callable[[Future[Any]], None], work: Callable[..., Any], *arguments: Any
     ) -> None:
         """Request work; `keep` is called with its future once it is done."""
-        self._keepers[self._workers.submit(work, *arguments)] = keep
+        self._waiting.append(_Request(keep, work, arguments))
 
     def go(self, begin: Iterable[Callable[[], None]] = ()) -> None:
         """Run until all requested work is done; each of `begin` requests more, and is called when
-        workers are free or nearly so."""
+        a worker is free."""
         more = iter(begin)
-        while True:
-            while len(self._keepers) < REQUESTED_PER_WORKER * self._workers.count:
-                request = next(more, None)
-                if request is None:
-                    break
-                request()
-            if not self._keepers:
-                return
+        self._hand_out(more)
+        while self._running:
             future = self._workers.next_done()
-            self._keepers.pop(future)(future)
+            request = self._running.pop(future)
+            request.tries += 1
+            if isinstance(future.exception(), WorkerDied) and request.tries < MAX_TRIES:
+                self._waiting.appendleft(request)
+            else:
+                self._hand_out(more)  # the workers go on while the result is kept
+                request.keep(future)
+            self._hand_out(more)
+
+    def _hand_out(self, more: Iterator[Callable[[], None]]) -> None:
+        while len(self._running) < self._workers.count:
+            if self._waiting:
+                request = self._waiting.popleft()
+                self._running[self._workers.submit(request.work, *request.arguments)] = request
+            elif (begin := next(more, None)) is not None:
+                begin()
+            else:
+                return

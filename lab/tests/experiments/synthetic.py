@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from condal_lab.experiments.contenders import CONTENDERS
 from condal_lab.experiments.curve import Curve
 from condal_lab.experiments.reference import Reference
-from condal_lab.experiments.study import Study, Tuned
+from condal_lab.experiments.study import Study, make_study
 from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask
 
 K = 10_000
@@ -48,11 +46,5 @@ def trial(
 
 def study(trials: list[MethodTrial]) -> Study:
     """Return the study of these trials."""
-    by_name: dict[str, dict[tuple[int, ...], MethodTrial]] = {}
-    for each in trials:
-        by_name.setdefault(each.task.contender, {})[each.task.setting] = each
-    tuned: Mapping[str, Tuned] = {
-        name: Tuned(CONTENDERS[name], tried, OPTIMUM, K) for name, tried in by_name.items()
-    }
     known = Reference(OPTIMUM, OPTIMUM * (1 + 1e-9), 1e-9, 0.0, 0.0, "made", 0.0, "made", 0.0)
-    return Study("made", "a made instance", known, TrialBudget(K, 60.0), tuned)
+    return make_study("made", "a made instance", known, TrialBudget(K, 60.0), trials)

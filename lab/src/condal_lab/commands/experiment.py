@@ -59,31 +59,33 @@ def experiment(
     Data come from --data, $CONDAL_DATA or the user's cache, else they are
     downloaded. NAME is `all` for all experiments, as is --quick alone.
     """
-    from condal_lab import experiments
+    from condal_lab.experiments.catalogue import EXPERIMENTS, named
+    from condal_lab.experiments.folder import ExperimentFolder
+    from condal_lab.experiments.report import produce, require_data
     from condal_lab.sweeps.progress import Lines
     from condal_lab.sweeps.workers import Workers
 
     if listing:
-        rows = [(e.name, e.title) for e in experiments.EXPERIMENTS.values()]
+        rows = [(e.name, e.title) for e in EXPERIMENTS.values()]
         click.echo(table([*rows, ("all", "all of these")]))
         return
     if name is None and not quick:
         raise ProblemError(
             "which experiment? There are "
-            f"{', '.join(experiments.EXPERIMENTS)}; all of them take about an hour: "
+            f"{', '.join(EXPERIMENTS)}; all of them take about an hour: "
             "condal experiment all, or condal experiment --quick for a taste"
         )
-    chosen = experiments.named(name or "all")
-    folder = experiments.ExperimentFolder(out)
+    chosen = named(name or "all")
+    folder = ExperimentFolder(out)
     if not quick:
         for selected in chosen:
-            experiments.require_data(selected, folder, data)
+            require_data(selected, folder, data)
     try:
         with Workers.of(workers) as pool:
             for selected in chosen:
                 click.echo(f"\n{selected.name}: {selected.title}\n")
                 with Lines() as watch:
-                    report = experiments.produce(
+                    report = produce(
                         selected,
                         folder,
                         quick=quick,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, TypeAlias
 
 from condal.errors import ProblemError
 from condal_lab.experiments import guarantees, paper, rate_claims, rates, rivals
@@ -29,11 +30,9 @@ class Measured:
     figures: tuple[Path, ...] = ()
 
 
-class Measure(Protocol):
-    """Measurements that need no instance."""
-
-    def __call__(self, *, quick: bool, section: Path, workers: Workers, watch: Watch) -> Measured:
-        """Measure; results that are kept, and figures, go to the section's folder."""
+# Measurements that need no instance take `quick`, `workers`, `watch` and `section`, a folder for
+# results that are kept, and figures.
+Measure: TypeAlias = Callable[..., Measured]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from condal_lab.experiments.curve import score
 from condal_lab.experiments.folder import ExperimentFolder, Known
 from condal_lab.experiments.instances import Instance
 from condal_lab.experiments.reference import reference
-from condal_lab.experiments.study import Study, Tuned, TunedMethods
+from condal_lab.experiments.study import Study, make_study
 from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, run_trial
 from condal_lab.sweeps.progress import Watch
 from condal_lab.sweeps.workers import Desk, WorkerDied, Workers
@@ -139,16 +139,14 @@ class _ExperimentRun:
         self.bench.ask(case.name, keep, _trial, task)
 
     def _study(self, case: ExperimentCase) -> Study:
-        title, optimum = self.known[case.name].title, self.known[case.name].reference
-        tuned = TunedMethods(
-            (
-                search.contender.name,
-                Tuned(search.contender, search.trials, optimum.objective, case.budget.calls),
-            )
+        known = self.known[case.name]
+        trials = [
+            trial
             for search in self.searches
-            if search.case.name == case.name
-        )
-        return Study(case.name, title, optimum, case.budget, tuned)
+            if search.case is case
+            for trial in search.trials.values()
+        ]
+        return make_study(case.name, known.title, known.reference, case.budget, trials)
 
 
 class _InstanceDesk:

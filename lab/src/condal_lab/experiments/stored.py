@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,10 @@ import numpy as np
 
 from condal.io.formats.writing import write_text
 from condal.linalg.points import Array
-from condal_lab.experiments.contenders import CONTENDERS
 from condal_lab.experiments.curve import Curve
 from condal_lab.experiments.folder import RESULT_FIELDS, ExperimentFolder
 from condal_lab.experiments.reference import Reference
-from condal_lab.experiments.study import Study, Tuned, TunedMethods
+from condal_lab.experiments.study import Study, make_study
 from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask
 
 GROWTH = 1.05  # of the calls from row to row
@@ -40,25 +39,6 @@ def collect(folder: ExperimentFolder, instance: str) -> Study | None:
     budget = max(budgets, key=lambda each: (budgets[each], each.calls))
     chosen = [trial for trial in trials if trial.task.budget == budget]
     return make_study(instance, known.title, known.reference, budget, chosen)
-
-
-def make_study(
-    instance: str,
-    title: str,
-    reference: Reference,
-    budget: TrialBudget,
-    trials: Iterable[MethodTrial],
-) -> Study:
-    """Group the trials by method, in the order of `CONTENDERS`."""
-    by_name: dict[str, dict[tuple[int, ...], MethodTrial]] = {}
-    for trial in trials:
-        by_name.setdefault(trial.task.contender, {})[trial.task.setting] = trial
-    tuned = TunedMethods(
-        (name, Tuned(contender, by_name[name], reference.objective, budget.calls))
-        for name, contender in CONTENDERS.items()
-        if name in by_name
-    )
-    return Study(instance, title, reference, budget, tuned)
 
 
 def write_study(study: Study, path: Path, *, atoms: bool) -> None:

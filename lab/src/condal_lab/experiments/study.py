@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -114,3 +114,22 @@ class Study:
             slope(curve.calls, curve.residual(self.optimum), self.floor),
             slope(curve.calls, curve.infeasibility),
         )
+
+
+def make_study(
+    instance: str,
+    title: str,
+    reference: Reference,
+    budget: TrialBudget,
+    trials: Iterable[MethodTrial],
+) -> Study:
+    """Group the trials by method, in the order of `CONTENDERS`."""
+    by_name: dict[str, dict[Setting, MethodTrial]] = {}
+    for trial in trials:
+        by_name.setdefault(trial.task.contender, {})[trial.task.setting] = trial
+    tuned = TunedMethods(
+        (name, Tuned(contender, by_name[name], reference.objective, budget.calls))
+        for name, contender in CONTENDERS.items()
+        if name in by_name
+    )
+    return Study(instance, title, reference, budget, tuned)

@@ -53,9 +53,10 @@ class UPDState:
 
 @dataclass(frozen=True)
 class _Universal:
-    """What both methods share: eps, and a start from a dual with an empty average of x."""
+    """Both methods: UPD keeps t = 1, and AUPD, which is `accelerated`, extrapolates by its t."""
 
     keeps: ClassVar[Keeps] = "x"
+    accelerated: ClassVar[bool] = False
 
     eps: float = 0.01
     oracle_error: float = 0.01
@@ -89,6 +90,29 @@ class _Universal:
         y = problem.h.dual_point(begin.y)
         return replace(begin, k=0, y=y, w=y, carry=UPDState(M=1.0, total=0.0, answer=None))
 
+    def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
+        """Yield the state after each accepted step; end if no step is accepted."""
+        state = start or self.start(problem)
+        average, y, carry = _Average(problem, x, state), state.y, state.carry
+        M, t, tol = carry.M, carry.t, self.oracle_error * self.eps / carry.t
+        at = carry.answer or _ask(problem, y, tol, state.s)
+        for k in count(state.k + 1):
+            first = M if self.accelerated else M / 2
+            accepted = _search(problem, at, first, self.eps / (2 * t), tol)
+            if accepted is None:
+                return
+            M, before, after = accepted
+            at, last_t, last_tol = after, t, tol
+            if self.accelerated:
+                t = (1 + sqrt(1 + 4 * t**2)) / 2
+                tol = self.oracle_error * self.eps / t
+                at = _ask(problem, after.y + (last_t - 1) / t * (after.y - y), tol, after.s)
+            with uninterrupted():  # x and the state move together
+                average.add(before, last_t / M)
+                y = after.y
+                state = average.state(k, y, after, last_tol, UPDState(M, average.total, at, t))
+            yield state
+
 
 @dataclass(frozen=True)
 class UPD(_Universal):
@@ -116,22 +140,6 @@ class UPD(_Universal):
 
     name: ClassVar[str] = "upd"
 
-    def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each accepted step; end if no step is accepted."""
-        state = start or self.start(problem)
-        average, tol = _Average(problem, x, state), self.oracle_error * self.eps
-        M, answer = state.carry.M, state.carry.answer or _ask(problem, state.y, tol, state.s)
-        for k in count(state.k + 1):
-            accepted = _search(problem, answer, M / 2, self.eps / 2, tol)
-            if accepted is None:
-                return
-            M, before, answer = accepted
-            with uninterrupted():  # x and the state move together
-                average.add(before, 1 / M)
-                carry = UPDState(M, average.total, answer)
-                state = average.state(k, answer.y, answer, tol, carry)
-            yield state
-
 
 @dataclass(frozen=True)
 class AUPD(_Universal):
@@ -154,26 +162,7 @@ class AUPD(_Universal):
     """
 
     name: ClassVar[str] = "aupd"
-
-    def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each accepted step; end if no step is accepted."""
-        state = start or self.start(problem)
-        average, y, carry = _Average(problem, x, state), state.y, state.carry
-        M, t, tol = carry.M, carry.t, self.oracle_error * self.eps / carry.t
-        hat = carry.answer or _ask(problem, y, tol, state.s)
-        for k in count(state.k + 1):
-            accepted = _search(problem, hat, M, self.eps / (2 * t), tol)
-            if accepted is None:
-                return
-            M, before, after = accepted
-            t_next = (1 + sqrt(1 + 4 * t**2)) / 2
-            last_tol, tol = tol, self.oracle_error * self.eps / t_next
-            hat = _ask(problem, after.y + (t - 1) / t_next * (after.y - y), tol, after.s)
-            with uninterrupted():
-                average.add(before, t / M)
-                y, t = after.y, t_next
-                state = average.state(k, y, after, last_tol, UPDState(M, average.total, hat, t))
-            yield state
+    accelerated: ClassVar[bool] = True
 
 
 def _ask(problem: Problem, y: Array, tol: float, guess: Point | None) -> OracleAnswer:

@@ -68,7 +68,7 @@ def table(n):
 
 
 def sdpa(n):
-    """Write a program with a dense random row for each side, whose trace only phase one bounds."""
+    """Write a program with a dense random row for each side, whose trace no sum of rows bounds."""
     rng = np.random.default_rng(0)
     matrices = rng.standard_normal((n + 1, n, n))
     matrices += matrices.transpose(0, 2, 1)

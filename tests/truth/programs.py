@@ -59,8 +59,8 @@ def attempt_program(seed: int, tol: float, seconds: float) -> Findings:
     kinds = ", ".join(f"{block.kind} {block.n}" for block in program.blocks)
     findings.story = f"{program.b.size} rows over {kinds}"
     try:
-        model = conic_model(program, max_seconds=seconds, seed=seed % 3)
-        result = model.solve(tol=tol, max_seconds=seconds, seed=seed % 3)
+        model = conic_model(program, max_seconds=seconds)
+        result = model.solve(tol=tol, max_seconds=seconds)
     except UnboundedTraceError:
         findings.said = "refused"
         findings.short.append("nothing bounds the trace")

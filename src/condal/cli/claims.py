@@ -127,8 +127,8 @@ def _trace_is_proved(application: Application, problem: str, chosen: Chosen) -> 
         trace = application.build(problem, {**chosen, TRACE_BOUND: None}).trace
     except ProblemError:  # no bound was found
         return False
-    bounds, level = getattr(trace, "traces", None), getattr(trace, "level", math.inf)
-    return bounds is not None and level == math.inf and max(bounds) <= chosen[TRACE_BOUND]
+    bounds, proved = getattr(trace, "traces", None), getattr(trace, "proved", False)
+    return proved and bounds is not None and max(bounds) <= chosen[TRACE_BOUND]
 
 
 def _answer_claim(

@@ -14,13 +14,12 @@ from condal.cvxpy.engines import EngineAnswers
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal, cone_rows, with_cone
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.judgement import BY_ROOT, Judgement, worded
-from condal.cvxpy.solving import Direction, Options, Solved, refuting_row, solve_program
+from condal.cvxpy.solving import Options, Solved, refuting_row, solve_program
 from condal.cvxpy.verdicts import (
     MAYBE_INFEASIBLE,
     PROVED,
     STATUSES,
     CvxpyAnswer,
-    answer_of,
     poor,
     require_answer,
     unbounded,
@@ -36,11 +35,17 @@ MAX_PRIMAL_CONSTRAINTS = (
 )
 DUAL_ADVANTAGE = 4  # solve the dual first if the primal has this many times its constraints
 QUICK_STEP = 0.02  # seconds of an interior-point iteration
-GUESS_ITERS = 2_000  # of a solve within a guessed trace
 OUT_OF_TIME = (
     "the time limit was reached before there was an answer: raise max_seconds, or pass "
     "trace_bound=, a number that, at a solution, no trace of a psd matrix, no bound of a norm, and "
     "no sum of the slacks of inequalities exceeds, which saves the search for one"
+)
+
+UNBOUNDED_TRACE = (
+    "no bound was found on the size of {}: neither the constraints nor the objective "
+    "imply one, and a proof needs it. Add a constraint, such as trace(X) <= 100 or x <= 100, or "
+    "pass trace_bound=, a number that, at a solution, no trace of a psd matrix, no bound of a "
+    "norm, and no sum of the slacks of inequalities exceeds"
 )
 
 
@@ -170,18 +175,18 @@ class _Question(EngineAnswers):
         answers = self._attempts(faults, search=True)
         if answers and (answers[-1].status in PROVED or not poor(answers[-1].result)):
             return answers[-1]
-        proved = self._proved_without_solution() or (self._by_guess() if answers else None)
+        proved = self._proved_without_solution()
         if proved is not None:
             return proved
         if answers:
-            return answers[0] if faults else self._answer_by_direction() or answers[0]
-        unbounded = any(isinstance(fault, UnboundedTraceError) for fault in faults)
-        ended = self._answer_by_direction() if unbounded else None
-        if ended is not None:
-            return ended
+            return answers[0]
         if self.limit.is_over():
             raise ProblemError(OUT_OF_TIME)
-        raise ProblemError(self._unbounded_message()) if unbounded else faults[0]
+        unbounded = any(isinstance(fault, UnboundedTraceError) for fault in faults)
+        if not unbounded:
+            raise faults[0]
+        grown = self.problem.moved(self.proposed[-1].x) if self.proposed else ["a solution"]
+        raise ProblemError(UNBOUNDED_TRACE.format(", ".join(grown)))
 
     def _attempts(self, faults: list[ProblemError], *, search: bool) -> list[CvxpyAnswer]:
         """Return the answers by the programs in s and in z, up to the first good one."""
@@ -247,8 +252,7 @@ class _Question(EngineAnswers):
         answer = self._with_pair(form.pair(np.zeros(program.c.shape[1]), np.zeros(0)))
         if answer.status == settings.OPTIMAL:
             return answer
-        steepest = solve_program(program, replace(self._left, trace_bound=1.0))
-        unbounded = self._if_feasible(form.direction(steepest.blocks))
+        unbounded = self._if_feasible()
         return unbounded if unbounded.status == settings.UNBOUNDED else answer
 
     def _by_dual(self, *, search: bool) -> CvxpyAnswer:
@@ -273,43 +277,3 @@ class _Question(EngineAnswers):
         if result.status is Status.INFEASIBLE:  # unbounded, if there is a feasible x
             return self._if_feasible(result=result)
         return self._with_pair(pair(solution), STATUSES[result.status], result)
-
-    def _by_guess(self) -> CvxpyAnswer | None:
-        """Return the answer within a guessed trace, if the judge proves it whatever the trace."""
-        if self.options.trace_bound is not None or self.limit.is_over():
-            return None
-        program = Primal(self.problem).program
-        iters = min(self.options.max_iters or GUESS_ITERS, GUESS_ITERS)
-        for result, pair in self._within(self._traces(program), program, iters):
-            judged = self.judge.judge(pair, self.options.tol)
-            if judged.within(self.options.tol):
-                return answer_of(settings.OPTIMAL, judged, result, pair.x, pair.z)
-        return None
-
-    def _answer_by_direction(self) -> CvxpyAnswer | None:
-        """Return the answer that a direction of the cone suggests: no x, or no best x."""
-        if self.limit.is_over():
-            return None
-        form = Dual(self.problem)
-        direction = Direction.least(form.program, self._left)
-        if direction is not None and direction.falls:
-            return self._infeasible_answer(form.separating(direction.x))
-        if self.limit.is_over():
-            return None
-        direction = Direction.least(Primal(self.problem).program, self._left)
-        falls = direction is not None and direction.falls
-        text = "the objective seems to be unbounded along a direction, which is not proved"
-        return answer_of(settings.UNBOUNDED_INACCURATE, Judgement(text=text)) if falls else None
-
-    def _unbounded_message(self) -> str:
-        """Return an error text that names the unbounded variables and the remedies."""
-        form, where = Primal(self.problem), ""
-        direction = Direction.least(form.program, self._left)
-        if direction is not None:
-            where = f" of {', '.join(self.problem.moved(form.direction(direction.x)))}"
-        return (
-            f"no bound was found on the size{where}: neither the constraints nor the objective "
-            "imply one, and a proof needs it. Add a constraint, such as trace(X) <= 100 or "
-            "x <= 100, or pass trace_bound=, a number that, at a solution, no trace of a psd "
-            "matrix, no bound of a norm, and no sum of the slacks of inequalities exceeds"
-        )

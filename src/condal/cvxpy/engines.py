@@ -8,7 +8,7 @@ near which the judge proves a bound.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
 from typing import Any
@@ -104,6 +104,8 @@ Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
 class EngineAnswers(Verdicts):
     """The answers to a CVXPY problem that engines propose."""
 
+    proposed: list[Pair] = field(default_factory=list)
+
     @cached_property
     def engines(self) -> list[Engine]:
         """The engines to try, one after the other."""
@@ -135,6 +137,7 @@ class EngineAnswers(Verdicts):
         """Answer by what an engine proposes; None if that is of no use."""
         proposal = engine.propose(self._left, max(ACCURACY * self.options.tol, MIN_ACCURACY))
         x, z = proposal.pair
+        self.proposed.append(proposal.pair)
         if proposal.outcome == SEPARATOR:
             return self._refuted(z)
         if proposal.outcome == DIRECTION:

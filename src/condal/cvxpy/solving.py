@@ -1,4 +1,4 @@
-"""Solve the program of a form, or find a direction or a row that shows that it has no solution."""
+"""Solve the program of a form, or find a row that shows that it has no solution."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from cvxpy.error import SolverError
 from condal.driver.run_record import Stop
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.linalg.rounding import row_norms, stable_norm
-from condal.problems.conic.directions import least_direction
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program
@@ -30,9 +28,6 @@ SEARCH_SHARE = 0.6  # of the time, at most, for the search for a bound on the tr
 SMALLEST_CUT = 1e-3  # of the tolerance
 NEAR = 100  # times tol: a gap that a smaller tolerance may close
 CVXPY_OPTIONS = {"use_quad_obj"}  # options that CVXPY itself reads
-MIN_SLOPE = 1e-5  # of a falling objective, relative to the norm of the cost
-MAX_SLOPE = 1e-5  # of a row along a direction that it does not constrain, relative to its norm
-MAX_ITERATIONS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +78,12 @@ def solve_program(
     model = conic_model(
         program,
         options.trace_bound,
-        seed=options.seed,
         max_seconds=limit.share(SEARCH_SHARE).max_seconds,
         search=search,
-        say=None if progress is None else progress.note,
     )
-    if isinstance(model.trace, TraceBound) and not model.trace.reached:
-        raise UnboundedTraceError(f"no solution of {program.name} was found below any level")
+    trace = model.trace
+    if isinstance(trace, TraceBound) and not trace.proved and trace.proposal is None:
+        raise UnboundedTraceError(f"nothing bounds the trace of {program.name}")
     tol, solved = options.tol, None
     for attempt in range(MAX_ATTEMPTS):
         try:
@@ -171,28 +165,6 @@ class Options:
                 "and verbose"
             )
         return replace(self, **changes)
-
-
-@dataclass(frozen=True, eq=False)
-class Direction:
-    """An unconstrained vector of trace 1, and whether the minimised objective falls along it."""
-
-    x: Array
-    falls: bool
-
-    @classmethod
-    def least(cls, program: Program, options: Options) -> Direction | None:
-        """Return the direction of least objective that the rows do not constrain; None without any.
-
-        A direction of negative value shows that the objective is unbounded (program in s), or that
-        there is no x (program in z). It is computed, not proved: CVXPY calls that inaccurate.
-        """
-        seed, seconds = options.seed, options.max_seconds
-        x = least_direction(program, seed=seed, max_seconds=seconds, max_iters=MAX_ITERATIONS)
-        if x is None or np.any(np.abs(program.A @ x) > MAX_SLOPE * row_norms(program.A)):
-            return None
-        fall = float((program.c @ x)[0]) * (1.0 if program.maximise else -1.0)
-        return cls(x, fall > MIN_SLOPE * stable_norm(program.c.data))
 
 
 def refuting_row(program: Program) -> Array | None:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, nan
 
 import numpy as np
-import scipy.sparse as sp
 from cvxpy import settings
 
 from condal.certificates.history import History
-from condal.cvxpy.forms import CvxpyProblem, Pair, Primal
+from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.judgement import JudgedResult, Judgement
-from condal.cvxpy.solving import Options, Solved, solve_program
+from condal.cvxpy.solving import Options, Solved
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.problems.conic.directions import SIZE_GUESSES, point_size
-from condal.problems.conic.program import Program
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.limits import TimeLimit
@@ -36,7 +33,6 @@ STATUSES = {
     Status.NUMERICAL_ERROR: settings.OPTIMAL_INACCURATE,
 }
 PROVED = settings.OPTIMAL, settings.INFEASIBLE, settings.UNBOUNDED
-FEASIBILITY_ITERATIONS = 300
 PROOF_SHARE = 0.1  # of the time that is left, for proofs after a solve
 POOR_ERROR = 0.1  # a larger gap or infeasibility is not an answer
 NO_ANSWER = "the solve ended without an answer"
@@ -151,46 +147,13 @@ class Verdicts:
         refuted = None if z is None else self._refuted(z, result)
         if refuted is not None:
             return refuted
-        falls = self.judge.ray(direction) is not None
-        x = None if self.judge.feasible() else self._feasible_x()
-        feasible = self.judge.feasible(x)
+        falls, feasible = self.judge.ray(direction) is not None, self.judge.feasible()
         if feasible and falls:
             return unbounded(result)
-        off = 0.0 if feasible else inf if x is None else self.judge.violations.infeasibility(x)
-        near = off <= self.options.tol
-        status = settings.UNBOUNDED_INACCURATE if near else settings.INFEASIBLE_OR_UNBOUNDED
-        text = f"{'an' if falls else 'no'} improving ray is proved; "
-        text += (
-            "a feasible point is proved" if feasible else f"the best x is infeasible by {off:.3g}"
-        )
-        return answer_of(status, Judgement(infeasibility=off, text=text), result)
-
-    def _feasible_x(self) -> Array | None:
-        """Return a point that a solve without the objective proposes; None if it finds none."""
-        program = Primal(self.problem).program
-        program = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
-        bounds = (self.options.trace_bound, *self._traces(program))
-        for result, pair in self._within(bounds, program, FEASIBILITY_ITERATIONS):
-            if result.status is Status.SOLVED:
-                return pair.x
-        return None
-
-    def _traces(self, program: Program) -> list[float]:
-        """Return guesses of the trace of a solution of a program."""
-        return [factor * point_size(program) for factor in SIZE_GUESSES]
-
-    def _within(
-        self, bounds: Iterable[float | None], program: Program, max_iters: int
-    ) -> Iterator[tuple[Result, Pair]]:
-        """Yield results of a program in s within these traces, and the pairs that they propose."""
-        form = Primal(self.problem)
-        for bound in bounds:
-            options = replace(self._left, trace_bound=bound, max_iters=max_iters)
-            try:
-                solution = solve_program(program, options)
-                yield solution.result, form.pair(solution.blocks, solution.dual)
-            except ProblemError:
-                continue
+        status = settings.UNBOUNDED_INACCURATE if feasible else settings.INFEASIBLE_OR_UNBOUNDED
+        text = f"{'an' if falls else 'no'} improving ray is proved, and "
+        text += f"{'a' if feasible else 'no'} feasible point"
+        return answer_of(status, Judgement(text=text), result)
 
 
 def unbounded(result: Result | None = None) -> CvxpyAnswer:

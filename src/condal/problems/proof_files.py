@@ -197,13 +197,12 @@ def _starts_of_program(model: ConicModel, result: Result) -> Iterator[tuple[Arra
     y = model.separator(result) if infeasible else model.dual(result)
     if not (infeasible or model.program.maximise):
         y = -y
-    inward, inner = ([], []) if model.verdict is not None else model.inner_multipliers()
-    for direction in inward:
+    for direction in [] if model.verdict is not None else model.inward:
         yield y, -direction
     if infeasible:
         yield y, np.zeros(y.size)
         return
-    for point in inner:
+    for point in model.inside:
         yield y, -point - y
     central = interior_point(model.program.form.dual) if verifiable(model.program) else None
     yield y, np.zeros(y.size) if central is None else -central[: y.size] - y

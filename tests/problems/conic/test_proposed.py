@@ -46,22 +46,6 @@ def test_a_program_without_a_trace_bound_is_solved_from_its_proposal(seed, maxim
     np.testing.assert_allclose(program.A @ x, program.b, atol=1e-6)
 
 
-def test_the_traces_hold_for_points_below_the_level():
-    program = lmi(6, 5, 0)
-    bound = conic_model(program).trace
-    x = np.concatenate([np.eye(6).ravel(), np.ones(3)])
-    c = program.c.toarray().ravel()
-    value = float(c @ x)
-    assert np.isfinite(bound.level)
-    if value <= bound.level:
-        assert bound.traces[0] >= 6.0
-    # Along the segment to the proposed point, all points below the level are within the traces.
-    for share in np.linspace(0.0, 1.0, 21):
-        point = share * x + (1 - share) * bound.proposal.x
-        if c @ point <= bound.level:
-            assert np.trace(point[:36].reshape(6, 6)) <= bound.traces[0]
-
-
 def test_a_large_program_has_no_proposal():
     n = 400
     program = Program(sp.csr_array((1, n * n)), sp.csr_array((1, n * n)), [0.0], [Block("psd", n)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from fractions import Fraction
 
 import numpy as np
@@ -11,15 +10,12 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.problems.conic import Block, Program, TraceBound, Verdict, conic_model
-from condal.problems.conic.directions import find_ray
 from condal.problems.conic.folded import fold
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.summed_rows import diagonal_weights, exact_trace, identity_weights
-from condal.problems.conic.trace import Search
 from condal.problems.conic.trace_bound import Combination, combine, traces
 from condal.problems.conic.verified import verified_unbounded
 from condal.result import Status
-from condal.runtime.limits import TimeLimit
 from conic_programs import (
     cone_program,
     infeasible,
@@ -89,54 +85,10 @@ def test_a_linear_program_tells_parts_apart():
     assert np.all(found.traces <= 1.0 + 1e-9)
 
 
-@pytest.fixture
-def searching(monkeypatch):
-    """Search as for a program that is too large for the interior-point engine."""
-    monkeypatch.setattr("condal.problems.conic.trace.proposal_for", lambda *arguments: None)
-
-
-@pytest.mark.usefixtures("searching")
-def test_constraints_that_bound_the_trace_together_are_found_by_phase_one():
-    # <A, x> = 1 with A = I + off-diagonal, twice with other signs: neither is diagonal.
-    rows = [[np.array([[1.0, 0.9], [0.9, 1.0]])], [np.array([[1.0, 0.2], [0.2, 0.5]])]]
-    given = program([matrix(2, {(0, 1): 1.0})], rows, [1.0, 0.7], [Block("psd", 2)])
-    found = bound_of(given)
-    assert found.level == np.inf
-    assert "phase one" in found.how
-    # Every feasible point: x_11 + x_22 is linear in x_12 along the two rows.
-    for x12 in np.linspace(-1, 1, 41):
-        x11, x22 = np.linalg.solve([[1.0, 1.0], [1.0, 0.5]], [1 - 1.8 * x12, 0.7 - 0.4 * x12])
-        if x11 >= 0 and x22 >= 0 and x11 * x22 >= x12**2:
-            assert x11 + x22 <= found.traces[0]
-
-
-def test_the_objective_bounds_the_trace_where_the_constraints_do_not():
-    given, optimum = level_program()
-    found = bound_of(given)
-    assert found.level > optimum
-    assert "objective" in found.how
-    assert found.traces[0] >= 2.0  # that of the solution
-
-
 def test_second_order_blocks_are_bounded_by_their_first_entry():
     given, optimum = cone_program()
     found = bound_of(given)
     assert found.traces[-1] >= optimum
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.usefixtures("searching")
-def test_a_bound_is_never_below_the_trace_of_a_feasible_point(seed):
-    rng = np.random.default_rng(seed)
-    n, m = 4, 5
-    F = [g + g.T for g in rng.standard_normal((m, n, n))]
-    F[0] = F[0] @ F[0] + np.eye(n)
-    x = rng.standard_normal((n, n))
-    x = x @ x.T
-    b = [float(np.sum(f * x)) for f in F]
-    found = bound_of(program([np.eye(n)], [[f] for f in F], b, [Block("psd", n)]))
-    assert found.level == np.inf or np.trace(x) <= found.level
-    assert np.trace(x) <= found.traces[0]
 
 
 def test_a_combination_proves_what_it_says():
@@ -199,7 +151,6 @@ def test_no_feasible_point_of_any_trace():
     assert infeasible().b @ y < 0
 
 
-@pytest.mark.usefixtures("searching")
 def test_no_bound_on_the_objective():
     found = conic_model(unbounded()).trace
     assert isinstance(found, Verdict)
@@ -209,27 +160,30 @@ def test_no_bound_on_the_objective():
     assert np.linalg.eigvalsh(x)[0] >= -1e-12
     assert np.abs(unbounded().A @ found.ray).max() <= 1e-8
     assert x[0, 0] > 0
-    assert verified_unbounded(unbounded(), found.ray, found.points)
+    assert verified_unbounded(unbounded(), found.ray) is not None
+    assert verified_unbounded(unbounded()) is not None
+    assert verified_unbounded(level_program()[0]) is None
 
 
-def test_a_bounded_program_has_no_ray():
-    assert find_ray(level_program()[0], seed=0, max_seconds=10) is None
-
-
-@pytest.mark.usefixtures("searching")
-def test_a_program_that_nothing_bounds_is_asked_about():
+def test_a_bound_is_asked_for_where_a_program_is_too_large_for_a_proof_without_one():
     # minimise 0 over x_12 = 1: any diagonal will do.
-    given = program([np.zeros(4)], [[matrix(2, {(0, 1): 0.5})]], [1.0], [Block("psd", 2)])
+    n = 320
+    corner = sp.csr_array(([0.5, 0.5], ([0, 0], [1, n])), (1, n * n))
+    given = Program(sp.csr_array((1, n * n)), corner, [1.0], (Block("psd", n),))
     with pytest.raises(ProblemError, match=r"no bound on the trace.*Give trace_bound="):
         conic_model(given)
     assert conic_model(given, 4.0).solve().status is Status.SOLVED
 
 
-@pytest.mark.usefixtures("searching")
-def test_what_the_search_does_is_told():
-    said: list[str] = []
-    conic_model(unbounded(), say=said.append)
-    assert any("an improving ray" in line for line in said)
+def test_methods_work_around_a_proposed_point_where_no_rows_bound_the_trace():
+    given, optimum = level_program()
+    found = bound_of(given)
+    assert not found.proved
+    assert found.proposal is not None
+    assert found.traces[0] >= 2.0  # that of the solution
+    result = conic_model(given).solve("cgal", tol=1e-3)
+    assert result.status is Status.SOLVED
+    assert result.bound <= optimum
 
 
 def test_a_row_without_entries_that_asks_for_something():
@@ -273,12 +227,6 @@ def test_without_a_row_a_program_is_solved_by_0_or_unbounded(block):
     assert conic_model(Program(-c, none, np.zeros(0), (block,))).solve().status is Status.UNBOUNDED
 
 
-def test_rounding_where_the_level_takes_most_of_a_bound_away():
-    # trace <= most + level: both are near 1e16, and their sum is exact but for 2.
-    one = Combination(np.zeros(0), np.ones(1), -1e16 - 2.0, of_objective=True)
-    assert traces([one], 1, 1e16 + 4.0)[0] >= 2.0 + 1.0
-
-
 def test_a_trace_of_no_size_has_room():
     # x_1 = 0 and x_2 + x_3 = 1, in two blocks: the first is 0, and its multiplier stays moderate.
     blocks = [Block("second-order", 2), Block("orthant", 2)]
@@ -293,62 +241,3 @@ def test_a_row_of_next_to_no_entries_is_not_called_empty():
         program([[1.0]], [[[1.0]], [[1e-170]]], [1.0, 1.0], [Block("orthant", 1)])
     small = program([[1.0]], [[[1e-140]]], [1e-140], [Block("orthant", 1)])
     assert not isinstance(conic_model(small).trace, Verdict)
-
-
-def test_a_search_has_one_limit_for_all_that_it_solves():
-    search = Search.of(Shape.of(fold(unbounded())), 0, 100.0)
-    assert 90.0 < search.limits["max_seconds"] <= 100.0
-    assert not search.time.is_over()
-    late = Search(time=TimeLimit(1e-9))
-    assert late.time.is_over()
-    assert 0.0 < late.limits["max_seconds"] < 0.1
-    assert Search().limits["max_seconds"] is None
-
-
-def test_a_search_of_a_large_program_takes_fewer_iterations():
-    small, large = (
-        program(
-            [np.zeros(n * n)],
-            [[np.ones(n * n)]],
-            [1.0],
-            [Block("psd", n)],
-        )
-        for n in (3, 1000)
-    )
-    iters = [Search.of(Shape.of(fold(each)), 0, None).max_iters for each in (small, large)]
-    assert iters[0] > iters[1] > 0
-
-
-@pytest.mark.parametrize("which", [1, 2, 3])
-@pytest.mark.usefixtures("searching")
-def test_ctrl_c_during_the_search_ends_it_and_not_one_of_its_solves_alone(which, monkeypatch):
-    from condal.problems.conic import directions, trace
-
-    def pressing(true):
-        def solve(problem, *, callback=None, **options):
-            solves.append(problem)
-
-            def told(row):
-                if len(solves) == which and row.k == 1:
-                    signal.raise_signal(signal.SIGINT)
-                return callback is not None and callback(row)
-
-            return true(problem, callback=told, **options)
-
-        return solve
-
-    n, rng, solves = 6, np.random.default_rng(0), []
-    rows = [0.5 * (B + B.T) for B in rng.standard_normal((4, n, n))]
-    A = sp.csr_array([row.ravel() for row in rows])
-    G = rng.standard_normal((n, n))
-    C = sp.csr_array((G @ G.T + np.eye(n)).reshape(1, -1))
-    program = Program(C, A, A @ np.eye(n).ravel(), (Block("psd", n),))
-    for module in (directions, trace):
-        monkeypatch.setattr(module, "solve", pressing(module.solve))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            conic_model(program)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert len(solves) == which

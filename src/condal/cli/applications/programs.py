@@ -90,9 +90,7 @@ def _program(file: str, chosen: Chosen) -> ConicModel:
     return conic_model(
         replace(read_program(file), name="sdp"),
         chosen["trace_bound"],
-        seed=chosen["seed"],
         max_seconds=chosen["limit"].share(BUILD_SHARE).max_seconds,
-        say=chosen["say"],
     )
 
 

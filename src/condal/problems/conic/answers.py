@@ -30,9 +30,10 @@ from condal.problems.conic.program import Program
 from condal.problems.conic.solver_answer import SolverAnswer
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.problems.conic.verified import (
+    bound_towards,
     packed,
+    shifted,
     verifiable,
-    verified_bound,
     verified_unbounded,
 )
 from condal.runtime.arguments import require_positive, unpredictable_seed
@@ -207,9 +208,7 @@ class _Check:
     def model(self) -> ConicModel | None:
         """The model with a bound on the traces; None if none is found."""
         try:
-            return conic_model(
-                self.program, self.trace_bound, seed=self.seed, max_seconds=self.max_seconds
-            )
+            return conic_model(self.program, self.trace_bound, max_seconds=self.max_seconds)
         except UnboundedTraceError:
             return None
 
@@ -219,7 +218,7 @@ class _Check:
         """Return the bound of y for points of the model, which has a bound on the traces."""
         own = -inf
         if self.form is not None and verifiable(self.program):
-            own = verified_bound(self.program, y, *model.inner_multipliers())
+            own = bound_towards(self.program.form, y, shifted(y, model.inward))[0]
         problem, w = model.problem, model.folded_multipliers(self.sense * y)
         value = objective - self.program.offset if isfinite(objective) else 0.0
         lower, proof = lower_bound(
@@ -252,7 +251,7 @@ class _Check:
         small = self.form is not None and verifiable(self.program)
         if small and self.given.X is not None:
             ray = self.given.vector
-            if ray.any() and verified_unbounded(self.program, ray):
+            if ray.any() and verified_unbounded(self.program, ray) is not None:
                 return self._without_optimum("unbounded", "along X")
         model = self.__dict__.get("model")  # if one was made
         if model is None or model.verdict is None:

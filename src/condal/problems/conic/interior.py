@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,16 @@ def interior_point(form: ConicForm) -> Array | None:
     """
     central = _proposed(np.zeros(form.c.size), form.A, form.b, form.cones)
     return None if central is None else corrected(form, _on_face(form, central))
+
+
+def has_point(form: ConicForm, *points: Array) -> bool:
+    """Return whether a feasible point is proved, near one of these or by a search."""
+    form = form.feasibility
+    for v in (*points, None):
+        v = interior_point(form) if v is None else v
+        if v is not None and proved_value(form, v, enough=1.0)[0] < inf:
+            return True
+    return False
 
 
 def proved_ray(form: ConicForm, v: Array | None = None) -> Array | None:

@@ -25,6 +25,7 @@ from condal.problems.conic.trace_bound import TraceBound, Verdict
 from condal.result import Result
 
 GIVEN_TRACE = "for points within the given trace bound"
+ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
 DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol
 EIGENVALUE_ACCURACY = 1e-9  # relative to the slack's size
 MAX_DENSE_SIDE = 300  # up to which all eigenvalues are computed
@@ -226,7 +227,7 @@ def without_bound(
     proofs = trace.combinations
     if not proofs:
         return y
-    if len(shape.maps) == 1 and isfinite(proved) and trace.level == inf:
+    if len(shape.maps) == 1 and isfinite(proved):
         least = np.array([proved / trace.traces[0]])
     else:
         least = np.array(
@@ -245,13 +246,12 @@ def without_bound(
     from scipy.optimize import linprog
 
     bounds = np.array([np.where(np.isfinite(proof.least), proof.least, -1e30) for proof in proofs])
-    cost = [proof.most + (trace.level if proof.of_objective else 0.0) for proof in proofs]
+    cost = [proof.most for proof in proofs]
     program = linprog(cost, A_ub=-bounds.T, b_ub=-deficits, bounds=(0, None), method="highs")
     if program.status != 0:
         return y
     total = sum(mu * proof.y for mu, proof in zip(program.x, proofs, strict=True))
-    shares = [mu for mu, proof in zip(program.x, proofs, strict=True) if proof.of_objective]
-    return np.asarray((y + total) / (1.0 + float(sum(shares)) * objective))
+    return np.asarray(y + total)
 
 
 def smallest(part: Part, v: Any, tol: float) -> float:

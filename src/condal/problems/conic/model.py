@@ -22,10 +22,11 @@ from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
 from condal.methods.proposed import Proposed
 from condal.problem import JudgesItself
-from condal.problems.conic.interpretation import GIVEN_TRACE
-from condal.problems.conic.own_data import ON_OWN_DATA, OwnDataProofs
-from condal.problems.conic.proposed import Settled, folded_dual, point_of, proving_dual
+from condal.problems.conic.interpretation import GIVEN_TRACE, ON_OWN_DATA
+from condal.problems.conic.own_data import OwnDataProofs
+from condal.problems.conic.proposed import Settled, folded_dual, inside_of, point_of
 from condal.problems.conic.trace_bound import Verdict, combine
+from condal.problems.conic.verified import bound_towards
 from condal.result import Result, Status
 from condal.runtime.arguments import seed_of, unpredictable_seed
 from condal.runtime.limits import TimeLimit
@@ -136,12 +137,12 @@ class ConicModel(OwnDataProofs, JudgesItself):
 
     def _proposed(self, **options: Any) -> Result | None:
         """Return the pair of the interior-point engine with what it proves; None without one."""
-        proposal = self._trace.proposal
+        proposal, form = self._trace.proposal, self.program.form
         if proposal is None:
             return None
         start = _proposal(
             point_of(self.shape, proposal, self._trace.traces),
-            folded_dual(self.shape, proving_dual(self.program, proposal)),
+            folded_dual(self.shape, bound_towards(form, proposal.y, inside_of(proposal))[1]),
             Certificate(np.nan, -self.problem.sense * inf, inf, ""),
         )
         options = {**options, "warm_start": start, "checkpoint": None}  # a resume has no proposal
@@ -164,16 +165,11 @@ class ConicModel(OwnDataProofs, JudgesItself):
             proved = replace(result, certificate=self.certified(result.certificate, result.y))
         if result.status is Status.INFEASIBLE:
             return self._verified_infeasible(self._of_any_trace(proved))
-        claimed, proved = proved.bound, self._measured(result, self._verified(proved))
+        proved = self._measured(result, self._verified(proved))
         if result.status is Status.SOLVED and not self._within_tol(proved):
             if self._trace.given:  # a bound for any trace would be a little worse than tol
                 return replace(result, certificate=self._within_the_trace(result.certificate))
-            reason = f"points with an objective beyond {proved.bound:.6g} may have larger traces "
-            reason += "than the bound, and be better: give trace_bound= (--trace-bound)"
-            if not self._trace.proved:
-                reason = NO_PROOF_FOR_ANY_TRACE
-            elif proved.bound != claimed:
-                reason = UNVERIFIED
+            reason = UNVERIFIED if self._trace.proved else NO_PROOF_FOR_ANY_TRACE
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
 
@@ -195,9 +191,9 @@ class ConicModel(OwnDataProofs, JudgesItself):
     def separated_for(self, d: Array) -> str | None:
         """Return what a separator of `problem` assumes as a proof that nothing is feasible.
 
-        None if it proves only that no feasible point has a better objective than some level.
+        None if it proves this only for the traces that methods work within.
         """
-        if not self._trace.given and self._trace.level == inf:
+        if not self._trace.given and self._trace.proved:
             return ""
         if combine(self.shape, d).impossible or self._separator_near(d) is not None:
             return ""
@@ -212,7 +208,7 @@ class ConicModel(OwnDataProofs, JudgesItself):
 
     def _of_any_trace(self, result: Result) -> Result:
         """Keep a proof of infeasibility only if it does not assume a trace."""
-        if not self._trace.given and self._trace.level == inf:
+        if not self._trace.given and self._trace.proved:
             return result
         if result.separator is not None:
             if combine(self.shape, result.separator).impossible:
@@ -223,25 +219,10 @@ class ConicModel(OwnDataProofs, JudgesItself):
         if self._trace.given:
             reason = f"it is proved {GIVEN_TRACE} only: try a larger one"
             return replace(result, reason=reason)
-        sense, level = self.problem.sense, self._trace.level
-        if not self._trace.proved:
-            return self._undecided(result, NO_POINT)
-        reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
-        reason += "not known whether there is a feasible point"
-        undecided, proof = self._undecided(result, reason), result.infeasible
-        if proof is None:
-            return undecided
-        # It excludes every feasible point below the level.
-        certificate = replace(
-            result.certificate, bound=sense * level, how=proof.how, failure=proof.failure
-        )
-        if result.separator is None:
-            return replace(undecided, certificate=certificate)
-        y = self._excluding(result.separator, proof.value, level)
-        return self._verified(replace(undecided, certificate=certificate, y=y))
+        return self._undecided(result, NO_POINT)
 
     def certified(self, certificate: Certificate, y: Array) -> Certificate:
-        """Return the certificate without assumptions: a level, or a given trace."""
+        """Return the certificate with what it assumes: nothing, or a given trace."""
         sense = self.problem.sense
         own = self.own_bound(y, sense * certificate.objective)
         if own > sense * certificate.bound or not self._trace.proved:
@@ -254,8 +235,6 @@ class ConicModel(OwnDataProofs, JudgesItself):
                 how = f"{certificate.how}; the slack is psd, so it holds whatever the trace"
                 return replace(proved, how=how)
             return self._within_the_trace(certificate)
-        if sense * certificate.bound > self._trace.level:
-            return replace(certificate, bound=sense * self._trace.level)
         return certificate
 
     def certified_pair(self, x: Any, y: Array, certificate: Certificate) -> Certificate:
@@ -288,7 +267,7 @@ class ConicModel(OwnDataProofs, JudgesItself):
             oracle_calls=0,
             matvecs=0,
             problem_name=self.name,
-            method="phase one",
+            method="interior-point",
             reason=verdict.how,
             infeasible=proof,
             separator=verdict.y,

@@ -1,9 +1,8 @@
-"""The model of a program: its parts, what bounds their traces, and what is settled at once."""
+"""The model of a program: its parts, the traces to work within, and what is settled at once."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from condal.errors import ProblemError
 from condal.methods.interior.engine import Proposal
@@ -12,9 +11,10 @@ from condal.problems.conic.model import ConicModel
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import Settled
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.trace import Search, bound_traces, first_answer
+from condal.problems.conic.summed_rows import by_rows
+from condal.problems.conic.trace import bound_traces, first_answer, given_traces
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
-from condal.problems.conic.verified import verifiable, verified_infeasible, verified_unbounded
+from condal.problems.conic.verified import verifiable, verified_infeasible
 from condal.runtime.limits import TimeLimit
 
 
@@ -22,12 +22,10 @@ def conic_model(
     program: Program,
     trace_bound: float | None = None,
     *,
-    seed: int | None = None,
     max_seconds: float | None = None,
     search: bool = True,
-    say: Callable[[str], None] | None = None,
 ) -> ConicModel:
-    """Return the model of a program, with a proved bound on the trace of its solutions.
+    """Return the model of a program, with traces to work within, proved if its rows bound them.
 
     Parameters
     ----------
@@ -35,15 +33,12 @@ def conic_model(
         The program.
     trace_bound : float, optional
         A known bound on the trace of each block: of a psd block, the sum of an orthant, the first
-        entry of a second-order block. By default a bound is searched for and proved.
-    seed : int, optional
-        The seed of the search; by default it is drawn from the system's entropy.
+        entry of a second-order block. By default sums of rows prove a bound, or methods work near
+        the point that an interior-point method proposes.
     max_seconds : float, optional
-        A time limit for the search.
+        A time limit for the interior-point method.
     search : bool, optional
-        Whether problems are solved in search of a bound; otherwise only sums of rows are tried.
-    say : callable, optional
-        Called with a line of text about each step of the search.
+        Whether that method is tried; otherwise only sums of rows are.
 
     Returns
     -------
@@ -53,7 +48,7 @@ def conic_model(
     Raises
     ------
     UnboundedTraceError
-        If no bound is found and the program is not proved infeasible or unbounded.
+        If no bound is found and the program is too large for a proof without one.
 
     Examples
     --------
@@ -68,11 +63,13 @@ def conic_model(
     """
     if not isinstance(program, Program):
         raise ProblemError(f"conic_model takes a Program; got {type(program).__name__}")
-    began = time.perf_counter()
+    began, limit = time.perf_counter(), TimeLimit(max_seconds)
     shape = Shape.of(fold(program))
-    first = None
-    if trace_bound is None and search:
-        with TimeLimit(max_seconds).on():
+    first: TraceBound | Verdict | Proposal | None = None
+    if trace_bound is not None:
+        first = given_traces(shape, trace_bound)
+    elif search:
+        with limit.on():
             first = first_answer(shape)
     proposal = first if isinstance(first, Proposal) else None
     settled = None if proposal is None else Settled.of(program, proposal)
@@ -80,34 +77,34 @@ def conic_model(
     def trace() -> TraceBound | Verdict:
         if isinstance(first, TraceBound | Verdict):
             return _checked(program, shape, first)
-        limits = Search.of(shape, seed, max_seconds, say) if search else None
-        return _checked(program, shape, bound_traces(shape, trace_bound, limits, proposal))
+        if not search:
+            return _checked(program, shape, _of_rows(shape))
+        with limit.on():
+            return _checked(program, shape, bound_traces(shape, proposal))
 
     bounded = trace() if settled is None else trace
     return ConicModel(program, shape, bounded, time.perf_counter() - began, settled)
 
 
+def _of_rows(shape: Shape) -> TraceBound | Verdict:
+    summed = by_rows(shape)
+    if isinstance(summed, list):
+        raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
+    return summed
+
+
 def _checked(program: Program, shape: Shape, trace: TraceBound | Verdict) -> TraceBound | Verdict:
-    """Return the bound or the verdict, if the program's own data prove it."""
-    if isinstance(trace, Verdict) and not _proved_on(program, shape, trace):
+    """Return the bound or the verdict; raise an error if a sum of rows refutes the folded program,
+    and the program's own data do not prove it.
+
+    A program that is too large rests on that sum of rows.
+    """
+    if not isinstance(trace, Verdict) or trace.y is None or not verifiable(program):
+        return trace
+    if not verified_infeasible(program, shape.folded.multipliers(-trace.y), []):
         raise UnboundedTraceError(
-            f"{program.name} seems to be {trace.status.name.lower()}, but its own data do not "
-            "prove it, and no bound on its trace was found: scale its rows, or give trace_bound= "
-            "(--trace-bound at the command line), a number that the trace of a solution does not "
-            "exceed"
+            f"{program.name} seems to be infeasible, but its own data do not prove it, and no "
+            "bound on its trace was found: scale its rows, or give trace_bound= (--trace-bound at "
+            "the command line), a number that the trace of a solution does not exceed"
         )
     return trace
-
-
-def _proved_on(program: Program, shape: Shape, verdict: Verdict) -> bool:
-    """Return whether the program's own data prove the verdict.
-
-    A program that is too large rests on the sum of rows that refutes it.
-    """
-    if verdict.ray is not None:
-        return verified_unbounded(program, verdict.ray, verdict.points)
-    if not verifiable(program):
-        return True
-    return verdict.y is not None and verified_infeasible(
-        program, shape.folded.multipliers(-verdict.y), []
-    )

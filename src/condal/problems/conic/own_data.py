@@ -10,13 +10,15 @@ import numpy as np
 from condal.certificates.certificate import relative_price
 from condal.certificates.conic import proved_lower_bound
 from condal.linalg.points import Array
-from condal.linalg.rounding import row_squares, stable_norm
-from condal.problems.conic.interpretation import GIVEN_TRACE, Interpretation
+from condal.linalg.rounding import row_squares
+from condal.problems.conic.interpretation import GIVEN_TRACE, ON_OWN_DATA, Interpretation
+from condal.problems.conic.proposed import inside_of
 from condal.problems.conic.verified import (
     bound_near,
+    bound_towards,
     separator_near,
+    shifted,
     verifiable,
-    verified_bound,
     verified_infeasible,
 )
 from condal.result import Result, Status
@@ -24,7 +26,6 @@ from condal.types import from_user
 
 NEAR_BOUND, SHARE_OF_TOL = 1e-8, 0.5  # of the objective: a nearer bound needs no better multipliers
 NO_BOUND = "no bound is proved for any trace"
-ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
 
 
 class OwnDataProofs(Interpretation):
@@ -49,8 +50,8 @@ class OwnDataProofs(Interpretation):
         sense = self.problem.sense
         if self.own_bound(result.y) >= sense * result.bound:
             return result
-        y, inner = sense * self.dual(result), self._combinations(of_objective=True)
-        bound = verified_bound(self.program, y, self._inward, inner)
+        y = sense * self.dual(result)
+        bound, _ = bound_towards(self.program.form, y, shifted(y, self.inward))
         if bound >= sense * result.bound:
             return result
         certificate = replace(result.certificate, bound=sense * bound)
@@ -77,7 +78,7 @@ class OwnDataProofs(Interpretation):
         sense, enough = self.problem.sense, objective
         if isfinite(enough):
             enough -= share * self.problem.gap_unit(enough)
-        bound, y = bound_near(self.program, sense * self._of_rows(w), enough)
+        bound, y = bound_near(self.program, sense * self._of_rows(w), self.inside, enough)
         return bound, self.folded_multipliers(sense * y)
 
     def _for_any_trace(self, result: Result) -> Result:
@@ -104,7 +105,7 @@ class OwnDataProofs(Interpretation):
             return result
         if result.separator is not None:
             y = -self.separator(result)
-            if verified_infeasible(self.program, y, self._inward):
+            if verified_infeasible(self.program, y, self.inward):
                 return result
         reason = "no point seems to be feasible, but the program's own data do not prove it"
         return self._undecided(result, reason)
@@ -114,18 +115,20 @@ class OwnDataProofs(Interpretation):
         without = replace(result, infeasible=None, separator=None)
         return replace(without, status=Status.STALLED, reason=reason)
 
-    def inner_multipliers(self) -> tuple[list[Array], list[Array]]:
-        """Return multipliers that move others into the dual cone.
-
-        They are directions y with -A'y inside the dual cone, and points y with c - A'y in it, for
-        the program as a minimisation.
-        """
-        return self._inward, self._combinations(of_objective=True)
+    @property
+    def inside(self) -> list[Array]:
+        """Multipliers of the program's rows, as a minimisation, with slacks in the dual cone."""
+        return inside_of(self._trace.proposal)
 
     @property
-    def _inward(self) -> list[Array]:
+    def inward(self) -> list[Array]:
         """Multipliers y of the program's rows with -A'y inside the dual cone."""
-        directions = self._combinations(of_objective=False)
+        folded, proofs = self.shape.folded, self._trace.combinations
+        directions = [
+            folded.multipliers(-proof.y) / proof.least.max()
+            for proof in proofs
+            if proof.least.max() > 0
+        ]
         if not directions:
             return []
         total = np.sum(directions, axis=0)
@@ -148,15 +151,6 @@ class OwnDataProofs(Interpretation):
         weight = sum(float(np.sqrt(row_squares(part.A)[heads]).sum()) for part in folded.parts)
         return [y + 2.0**k * (1.0 + weight) * total for k in range(0, 12, 4)]
 
-    def _combinations(self, *, of_objective: bool) -> list[Array]:
-        """The proofs of the trace bound as multipliers of the program's rows."""
-        folded, multipliers = self.shape.folded, []
-        for proof in self._trace.combinations:
-            if proof.of_objective is of_objective and proof.least.max() > 0:
-                y = folded.multipliers(-proof.y)
-                multipliers.append(y if of_objective else y / proof.least.max())
-        return multipliers
-
     def _separator_near(self, d: Array) -> Array | None:
         """Return a separator near d that the program's own data prove, whatever the trace."""
         if not verifiable(self.program):
@@ -164,12 +158,3 @@ class OwnDataProofs(Interpretation):
         folded = self.shape.folded
         proved = separator_near(self.program.form, folded.multipliers(-d))
         return None if proved is None else -proved[folded.rows] / folded.scale
-
-    def _excluding(self, separator: Array, distance: float, level: float) -> Array:
-        """Return multipliers whose bound over points of bounded trace is at least the level.
-
-        The bound of t times a separator of norm 1 is at least t times the proved distance, less
-        what the objective can be.
-        """
-        wanted = 2.0 * (abs(level) + self.problem.objective_range)
-        return np.asarray(wanted / (distance * stable_norm(separator)) * separator)

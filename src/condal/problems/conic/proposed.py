@@ -1,8 +1,7 @@
-"""What the interior-point engine proposes for a program: a verdict, or a pair and a trace bound.
+"""What the interior-point engine proposes for a program: a verdict, or a pair and its proof.
 
-The engine needs no bound. Multipliers whose slack is inside the dual cone bound the traces of all
-points below an objective level, so a proposal that comes with such multipliers gives the bound that
-a search would have to find by solving other problems.
+The engine needs no bound on the trace. Multipliers whose slack is inside the dual cone prove a
+bound on the objective without one.
 """
 
 from __future__ import annotations
@@ -23,15 +22,12 @@ from condal.methods.interior.cost import MAX_ENGINE_SECONDS, stacked_step_second
 from condal.methods.interior.engine import ACCURACY, Proposal, propose
 from condal.problem import gap_unit
 from condal.problems.conic.folded import Part
-from condal.problems.conic.own_data import ON_OWN_DATA
+from condal.problems.conic.interpretation import ON_OWN_DATA
 from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.trace_bound import Combination, combine
 from condal.problems.conic.verified import unpacked, verifiable
 from condal.result import Result
 
-SHARES_OF_DEEP = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3)  # in the multipliers that prove the bound
-LEVEL_ROOM = 0.1  # of the objective: the level stands at least this far above the proposed point
 NEAR = 1e-5  # of the objective: a bound that serves usual tolerances
 WHY = "interior-point: the program is small, and its own data prove the bound"
 
@@ -75,34 +71,10 @@ def folded_dual(shape: Shape, y: Array) -> Array:
     return np.asarray(-y[folded.rows] / folded.scale)
 
 
-def proved_by(shape: Shape, proposal: Proposal) -> list[Combination]:
-    """Return what the multipliers deep inside the dual cone prove about traces."""
-    if proposal.deep is None:
-        return []
-    return [combine(shape, folded_dual(shape, proposal.deep), of_objective=True)]
-
-
-def proving_dual(program: Program, proposal: Proposal) -> Array:
-    """Return the multipliers nearest to the proposed ones that prove a bound, whatever the trace.
-
-    The proposed multipliers move towards the deep ones until their slack is in the dual cone. They
-    are returned as they are if it never is.
-    """
-    form, deep = program.form, proposal.deep
-    if deep is None:
-        return proposal.y
-    for share in SHARES_OF_DEEP:
-        y = np.asarray(proposal.y + share * (deep - proposal.y))
-        if proved_lower_bound(form, y) > -inf:
-            return y
-    return proposal.y
-
-
-def level_above(shape: Shape, proposal: Proposal, proofs: list[Combination]) -> float:
-    """Return an objective level that the proposed point is clearly below."""
-    value = float(_costs(shape.folded.program) @ proposal.x)
-    lowest = max(-proof.most for proof in proofs)
-    return value + max(value - lowest, LEVEL_ROOM * abs(value))
+def inside_of(proposal: Proposal | None) -> list[Array]:
+    """Return multipliers with slacks inside the dual cone, the nearest to the solution first."""
+    found = [] if proposal is None else [proposal.inner, proposal.deep]
+    return [y for y in found if y is not None]
 
 
 def value_of(program: Program, proposal: Proposal) -> float:

@@ -1,4 +1,4 @@
-"""What a search for a bound on the trace ends with: a bound and its proof, a verdict, or an error.
+"""Bounds on the traces of the parts of a program's solutions, and the sums of rows that prove them.
 
 For a y that K allows, <A'y, x> <= sup_K <y, .> for every feasible x. If A_j'y >= l_j I on the cone
 of each part j, then sum_j l_j tr x_j has the same upper bound.
@@ -35,9 +35,7 @@ class UnboundedTraceError(ProblemError):
 class TraceBound:
     """A bound on the traces of the parts of every feasible x.
 
-    With a finite `level`, it holds for points whose (minimised) objective is at most the level. At
-    a level of -inf it is proved for no point: methods work within it, and only proofs for any trace
-    count.
+    If it is not proved, methods work within it, and only proofs for any trace count.
 
     Attributes
     ----------
@@ -47,31 +45,23 @@ class TraceBound:
         How the bound was found.
     exact : bool
         Whether the only part has exactly this trace.
-    level : float
-        The objective level; inf if the bound holds for all feasible points.
-    reached : bool
-        Whether a trial found a point below the level, or there is no level.
+    proved : bool
+        Whether the bound is proved, or given.
     given : float or None
-        The bound on the trace of each block that the user claims; None if the bound is proved.
+        The bound on the trace of each block that the user claims; None if there is none.
     combinations : tuple of Combination
         The combinations of rows that prove the bound, unless it was given.
     proposal : Proposal or None
-        The pair from which the bound comes, if an interior-point method proposed it.
+        The solution around which the traces lie, if an interior-point method proposed it.
     """
 
     traces: Array
     how: str
     exact: bool = False
-    level: float = inf
-    reached: bool = True
+    proved: bool = True
     given: float | None = None
     combinations: tuple[Combination, ...] = field(default=(), repr=False)
     proposal: Proposal | None = field(default=None, repr=False)
-
-    @property
-    def proved(self) -> bool:
-        """Whether the bound is proved, or given, for some points."""
-        return self.level > -inf
 
     @property
     def largest(self) -> float:
@@ -93,40 +83,33 @@ class Verdict:
         The weights of the rows that prove infeasibility.
     ray : ndarray or None
         The direction of x that proves unboundedness.
-    points : tuple of ndarray
-        Values of x near which a feasible point may be proved.
     """
 
     status: Status
     how: str
     y: Array | None = field(default=None, repr=False)
     ray: Array | None = field(default=None, repr=False)
-    points: tuple[Array, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """sum_j least_j tr x_j <= most, proved for every feasible x.
-
-    With `of_objective`, the objective is one of the rows: sum_j least_j tr x_j <= most + U for
-    every feasible x whose (minimised) objective is at most U.
-    """
+    """sum_j least_j tr x_j <= most, proved for every feasible x."""
 
     y: Array
     least: Array
     most: float
-    of_objective: bool = False
 
     @property
     def impossible(self) -> bool:
         """Whether no x is feasible, because traces are not negative."""
-        return not self.of_objective and bool(np.all(self.least >= 0)) and self.most < 0
+        return bool(np.all(self.least >= 0)) and self.most < 0
 
 
 def combine(shape: Shape, y: Array, *, of_objective: bool = False) -> Combination:
     """Return what y proves, with rounding accounted for.
 
-    It is sup_K <y, .> and a bound on the smallest eigenvalue of each part of A'y, or of c + A'y.
+    It is sup_K <y, .> and a bound on the smallest eigenvalue of each part of A'y. With
+    `of_objective` it is one of c + A'y, and the objective is at least -most if none is negative.
     """
     y = shape.K.dual_point(y)
     support = shape.K.support(y)
@@ -139,7 +122,7 @@ def combine(shape: Shape, y: Array, *, of_objective: bool = False) -> Combinatio
             v = add(v, c)
             error += gamma(4) * norm_above(part.c.data)  # c may be stored as u u' with rounded u
         least.append(_least(part, v) - error)
-    return Combination(y, np.array(least), float(most), of_objective)
+    return Combination(y, np.array(least), float(most))
 
 
 def _least(part: Part, v: Any) -> float:
@@ -159,24 +142,20 @@ def _least(part: Part, v: Any) -> float:
     return float(v[0] - width) - gamma(2) * (abs(float(v[0])) + width)
 
 
-def traces(combinations: list[Combination], parts: int, level: float = inf) -> Array:
-    """Return the bounds on the traces that follow, passed on from part to part; inf for none.
-
-    A combination with the objective applies to points of an objective of at most `level`.
-    """
+def traces(combinations: list[Combination], parts: int) -> Array:
+    """Return the bounds on the traces that follow, passed on from part to part; inf for none."""
     bounds = np.full(parts, inf)
     for _ in range(MAX_PASSES):
         before = bounds.copy()
         for proof in combinations:
-            allowance = level if proof.of_objective else 0.0
-            total, size = proof.most + allowance, abs(proof.most) + abs(allowance)
             least = np.where(np.isnan(proof.least), -inf, proof.least)  # nan: nothing is known
             negative = np.maximum(-least, 0.0)
             with np.errstate(invalid="ignore"):
                 negative_terms = np.where(negative > 0, negative * bounds, 0.0)
             for j in np.flatnonzero(least > 0):
                 others = float(np.delete(negative_terms, j).sum())
-                limit = total + others + gamma(2 * parts + 8) * (size + others)
+                limit = proof.most + others
+                limit += gamma(2 * parts + 8) * (abs(proof.most) + others)
                 if np.isfinite(limit):
                     with np.errstate(over="ignore"):  # an overflow to inf is no bound
                         bound = max(limit, 0.0) / least[j] * (1 + 1e-15)

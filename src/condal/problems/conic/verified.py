@@ -6,8 +6,6 @@ about a program of moderate size is issued only if `condal.certificates.conic` p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
 from math import inf
 from typing import Any
 
@@ -19,14 +17,11 @@ from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import proved_lower_bound, proves_feasible, proves_infeasible
 from condal.certificates.proposals import proved_value
 from condal.linalg.points import Array
-from condal.problems.conic.interior import interior_point, proved_ray
+from condal.problems.conic.interior import has_point, interior_point, proved_ray
 from condal.problems.conic.program import Program
 
 MAX_LENGTH = 100_000  # of x: larger programs rest on the proofs of their parts
-SHIFTS = (
-    0.0,
-    *(4.0**k for k in range(-24, -7)),
-)  # of multipliers into the dual cone, relative to 1 + |y|
+SHARES = (0.0, *(8.0**k for k in range(-16, 1)))  # of the way to multipliers inside the dual cone
 STEPS = tuple(8.0**k for k in range(12))  # along a ray, to a point inside the cone
 
 
@@ -96,30 +91,38 @@ def _coordinates(program: Program) -> Any:
     return sp.csr_array((signs, places, np.arange(places.size + 1)), (places.size, length))
 
 
-def verified_bound(program: Program, y: Array, inward: list[Array], inner: list[Array]) -> float:
-    """Return the lower bound on the minimum that y proves; -inf if it proves none.
+def bound_towards(form: ConicForm, y: Array, points: list[Array]) -> tuple[float, Array]:
+    """Return the first bound that is proved between y and these multipliers, and what proves it.
 
-    y may be shifted by multiples of the `inward` directions, for which -A'y is in the dual cone,
-    and towards the `inner` points, for which c - A'y is.
+    The slacks of the points should be inside the dual cone: one factorisation proves a bound where
+    the slack is deeper inside than rounding moves it. The bound is -inf if none is proved.
     """
-    form, size = program.form, 1.0 + float(np.abs(y).max(initial=0.0))
-    directions = [*(size * direction for direction in inward), *(point - y for point in inner)]
-    for shift in SHIFTS:
-        for direction in directions if shift else [y]:
-            bound = proved_lower_bound(form, y + shift * direction)
+    for share in SHARES:
+        for point in points if share else [y]:
+            w = y + share * (point - y)
+            bound = proved_lower_bound(form, w)
             if bound > -inf:
-                return bound
-    return -inf
+                return bound, w
+    return -inf, y
 
 
-def bound_near(program: Program, y: Array, enough: float = inf) -> tuple[float, Array]:
+def shifted(y: Array, directions: list[Array]) -> list[Array]:
+    """Return points far from y along the directions, relative to the size of y."""
+    size = 1.0 + float(np.abs(y).max(initial=0.0))
+    return [y + size * direction for direction in directions]
+
+
+def bound_near(
+    program: Program, y: Array, points: list[Array], enough: float = inf
+) -> tuple[float, Array]:
     """Return the lower bound on the minimum that multipliers near y prove, and about these.
 
-    It is -inf if none do. No more multipliers are tried once the bound is `enough`.
+    It is -inf if none do. Multipliers towards the points are tried first; without any bound, and up
+    to one that is `enough`, others are searched for.
     """
     form = program.form
-    bound = proved_lower_bound(form, y)
-    if bound >= enough or not np.isfinite(y).all():
+    bound, y = bound_towards(form, y, points)
+    if bound >= enough or (points and bound > -inf) or not np.isfinite(y).all():
         return bound, y
     dual = form.dual
     least, v = proved_value(dual, form.dual_vector(y), lambda: interior_point(dual), -enough)
@@ -127,14 +130,13 @@ def bound_near(program: Program, y: Array, enough: float = inf) -> tuple[float, 
 
 
 def verified_infeasible(program: Program, y: Array, inward: list[Array]) -> bool:
-    """Return whether y, or a multiplier near it, proves that the program is infeasible."""
-    form, size = program.form, 1.0 + float(np.abs(y).max(initial=0.0))
-    shifted = any(
-        proves_infeasible(form, y + shift * size * direction)
-        for shift in SHIFTS
-        for direction in (inward if shift else [y])
-    )
-    return shifted or separator_near(form, y) is not None
+    """Return whether y, or a multiplier near it, proves that the program is infeasible.
+
+    -A'd is in the dual cone for the `inward` directions d.
+    """
+    form = program.form
+    shifts = bound_towards(form.feasibility, y, shifted(y, inward))[1]
+    return proves_infeasible(form, shifts) or separator_near(form, y) is not None
 
 
 def separator_near(form: ConicForm, y: Array | None = None) -> Array | None:
@@ -144,21 +146,17 @@ def separator_near(form: ConicForm, y: Array | None = None) -> Array | None:
     return None if ray is None else ray[: form.b.size]
 
 
-def verified_unbounded(program: Program, ray: Array, points: Iterable[Array] = ()) -> bool:
-    """Return whether a ray near the given one, and a feasible point, prove unboundedness.
+def verified_unbounded(program: Program, ray: Array | None = None) -> Array | None:
+    """Return a ray that proves with a feasible point that the program is unbounded, or None.
 
-    The feasible point is near one of the `points`, far along the ray, or what a search proposes.
+    The ray is near the given one, or what a search proposes. The feasible point is near a solution
+    of the rows, far along the ray, or what a search proposes.
     """
     form, b = program.form, program.b
-    direction = proved_ray(form, packed(program, ray))
+    direction = proved_ray(form, None if ray is None else packed(program, ray))
     if direction is None:
-        return False
+        return None
     x = lsqr(form.A, b, atol=1e-15, btol=1e-15)[0] if b.size else np.zeros(direction.size)
     size = float(np.abs(x).max(initial=0.0)) / float(np.abs(direction).max()) or 1.0
-    if any(proves_feasible(form, x + step * size * direction) for step in (0.0, *STEPS)):
-        return True
-    candidates = chain([x], (packed(program, point) for point in points))
-    if any(proved_value(form.feasibility, point, enough=1.0)[0] < inf for point in candidates):
-        return True
-    inside = interior_point(form.feasibility)
-    return inside is not None and proved_value(form.feasibility, inside, enough=1.0)[0] < inf
+    along = any(proves_feasible(form, x + step * size * direction) for step in (0.0, *STEPS))
+    return unpacked(program, direction) if along or has_point(form, x) else None

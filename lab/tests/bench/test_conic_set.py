@@ -34,7 +34,7 @@ from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.peers import installed
 from condal_lab.bench.peers.files import ProgramTask, sdpa_of
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal
-from condal_lab.bench.peers.programs import clarabel_task, scs_task
+from condal_lab.bench.peers.programs import PACKAGES
 from condal_lab.bench.results import Results
 from condal_lab.bench.run import run_once
 from condal_lab.bench.sets import SETS
@@ -137,15 +137,18 @@ def test_solvers_say_that_a_program_has_no_optimum(solver, tmp_path):
     assert found.status == "unbounded"
 
 
-@pytest.mark.parametrize("task", [scs_task, clarabel_task])
-def test_a_minimisation_with_an_orthant_has_its_multiplier_as_the_point(task):
+@pytest.mark.parametrize("peer", PACKAGES[:2], ids=lambda peer: peer.name)
+def test_a_minimisation_with_an_orthant_has_its_multiplier_as_the_point(peer, tmp_path):
     program = Program(
         np.array([1.0, 0, 0, 2.0, 3.0]),
         np.array([[1.0, 0, 0, 1.0, 0.0], [0, 0.5, 0.5, 0, 1.0]]),
         np.array([1.0, 0.5]),
         (Block("psd", 2), Block("orthant", 1)),
     )
-    found = task(program, 1e-8)()
+    limits = Limits(60.0, 8 << 30, tmp_path)
+    task = peer.ask(program, 1e-8, limits, lambda found: PeerAnswer(recovered=found))
+    task.solve()
+    found = task.answer().recovered
     X, u = found.blocks
     assert found.verdict == "optimal"
     assert np.trace(X) == pytest.approx(1.0, abs=1e-5)

@@ -225,7 +225,7 @@ def test_the_point_and_the_dual_of_a_program_are_read(on_path, limits, name):
         f"print({status!r})\n",
     )
     answer = solve(PEERS[name], TRIANGLE, limits)
-    assert answer.message == status.strip()
+    assert answer.message == "optimal"
     certified = certify_answer(TRIANGLE, answer, tol=TOL)
     assert (certified.basis, certified.objective) == ("x, y", pytest.approx(2.25))
     assert certified.error < 1e-7

@@ -7,25 +7,31 @@ the answer of a tiny problem.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from condal.errors import CondalError
-from condal.io.formats.answers import SdpaSolution, read_result, read_solution
-from condal.problems.conic.files import SdpaProblem, write_sdpa
+from condal.problems.conic.files import write_sdpa
 from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program
 from condal.result import Status
 from condal_lab.bench.conic.question import ConicAnswer, Truth
+from condal_lab.bench.peers import PEERS
 from condal_lab.bench.peers.executables import csdp_command, sdpa_command
-from condal_lab.bench.peers.files import PROBLEM, SOLUTION, ProgramTask, sdpa_of
-from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal
-from condal_lab.bench.peers.programs import ConeAnswer, clarabel_task, scs_task
+from condal_lab.bench.peers.files import PROBLEM, ProgramTask, sdpa_of
+from condal_lab.bench.peers.peer import (
+    CallTask,
+    ConeAnswer,
+    Limits,
+    PeerAnswer,
+    PeerTask,
+    ReadCone,
+    Refusal,
+)
 
 IMPORTS = {
     "condal": "from condal.cvxpy import CONDAL; solver = CONDAL()",
@@ -89,14 +95,6 @@ VERDICTS = {
     Status.INFEASIBLE: "infeasible",
     Status.UNBOUNDED: "unbounded",
 }
-# What the programs print, and what it says about maximise <F_0, X> subject to <F_i, X> = b_i.
-CSDP_SAYS = {
-    "Partial Success": "reduced accuracy",
-    "Success: SDP solved": "optimal",
-    "Success: SDP is primal infeasible": "infeasible",
-    "Success: SDP is dual infeasible": "unbounded",
-}
-SDPA_SAYS = {"pdOPT": "optimal", "pUNBD": "infeasible", "dUNBD": "unbounded"}
 TINY = Program([1.0, 0, 0, 1.0], [[1.0, 0, 0, 1.0]], np.ones(1), (Block("psd", 2),))
 
 
@@ -107,42 +105,23 @@ class FileQuestion:
     program: Program
     truth: Truth
 
-    def prepare(self, solver: str, tol: float, limits: Limits) -> CallTask | ProgramTask:
+    def prepare(self, solver: str, tol: float, limits: Limits) -> PeerTask:
         """Return the solver's task; programs are charged for reading their file."""
-        if solver == "condal":
-            _solve(TINY, tol)  # so that no import falls into the time of a solve
-            return CallTask(lambda: _solve(self.program, tol), self._read)
-        if solver in PYTHON_PEERS:
-            PYTHON_PEERS[solver](TINY, tol)()
-            return CallTask(PYTHON_PEERS[solver](self.program, tol), self._read)
-        if solver in FILE_PEERS:
-            command, read_file, says = FILE_PEERS[solver]
-            write_sdpa(limits.folder / PROBLEM, self.sdpa)
-            return ProgramTask(
-                command(limits.folder, tol), limits, self._file_reader(read_file, says)
-            )
-        raise Refusal("takes no conic program of several blocks")
-
-    @cached_property
-    def sdpa(self) -> SdpaProblem:
-        """The program in SDPA's format, where it is a maximisation."""
-        return sdpa_of(self.program)
+        ask = _ask_condal if solver == "condal" else PEERS[solver].ask
+        if ask is None:
+            raise Refusal("takes no conic program of several blocks")
+        tiny = ask(TINY, tol, limits, self._read)
+        if isinstance(tiny, CallTask):
+            tiny.solve()  # so that no import falls into the time of a solve
+        return ask(self.program, tol, limits, self._read)
 
     def _read(self, found: ConeAnswer) -> PeerAnswer:
         answer = _measured(self.program, found.verdict, found.blocks)
         return PeerAnswer(message=found.verdict, recovered=answer)
 
-    def _file_reader(
-        self, read_file: Callable[[Path, tuple[int, ...]], SdpaSolution], says: dict[str, str]
-    ) -> Callable[[Path, str], PeerAnswer]:
-        def read(folder: Path, log: str) -> PeerAnswer:
-            verdict = next((word for text, word in says.items() if text in log), "no verdict")
-            if verdict != "optimal":
-                return PeerAnswer(message=verdict, recovered=ConicAnswer(verdict))
-            blocks = read_file(folder / SOLUTION, self.sdpa.sizes).X
-            return self._read(ConeAnswer(verdict, blocks))
 
-        return read
+def _ask_condal(program: Program, tol: float, limits: Limits, read: ReadCone) -> CallTask:
+    return CallTask(lambda: _solve(program, tol), read)
 
 
 def _solve(program: Program, tol: float) -> ConeAnswer:
@@ -151,7 +130,7 @@ def _solve(program: Program, tol: float) -> ConeAnswer:
         model = conic_model(program)
         result = model.solve(tol=tol)
     except CondalError as error:
-        return ConeAnswer(type(error).__name__, ())
+        return ConeAnswer(type(error).__name__)
     verdict = VERDICTS.get(result.status, result.status.name.lower())
     return ConeAnswer(verdict, model.blocks(result, full=True) if verdict == "optimal" else ())
 
@@ -170,13 +149,3 @@ def _measured(program: Program, verdict: str, blocks: Sequence[Any]) -> ConicAns
     rows /= 1 + np.abs(program.b).max(initial=0.0)
     below = max(0.0, -min(least)) / max(1.0, float(np.abs(x).max(initial=0.0)))
     return ConicAnswer(verdict, value, max(float(rows), below))
-
-
-PYTHON_PEERS: dict[str, Callable[[Program, float], Callable[[], ConeAnswer]]] = {
-    "SCS": scs_task,
-    "Clarabel": clarabel_task,
-}
-FILE_PEERS: dict[str, tuple[Any, Any, dict[str, str]]] = {
-    "CSDP": (csdp_command, read_solution, CSDP_SAYS),
-    "SDPA": (sdpa_command, read_result, SDPA_SAYS),
-}

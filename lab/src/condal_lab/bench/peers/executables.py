@@ -16,6 +16,7 @@ from condal.io.formats.coordinate import write_rudy
 from condal.linalg.points import LowRank
 from condal.problem import Model, Problem, problem_of
 from condal.problems.conic.files import write_sdpa
+from condal.problems.conic.program import Program
 from condal_lab.bench.peers.files import (
     PROBLEM,
     SOLUTION,
@@ -26,15 +27,17 @@ from condal_lab.bench.peers.files import (
     sdpa_of,
 )
 from condal_lab.bench.peers.peer import (
+    Ask,
+    ConeAnswer,
     Limits,
     Peer,
     PeerAnswer,
     Prepare,
+    ReadCone,
     TimeExceeded,
     require_cut,
-    require_memory,
 )
-from condal_lab.bench.standard import BYTES_PER_NUMBER, StandardForm, standard_form
+from condal_lab.bench.standard import StandardForm, standard_form
 
 _CLAIM = re.compile(r"Primal Objective:\s*:?\s*([-+.\deE]+)")
 
@@ -68,31 +71,39 @@ def _dsdp_command(folder: Path, tol: float) -> list[str]:
     return ["dsdp5", PROBLEM, "-save", SOLUTION, "-gaptol", f"{tol:g}"]
 
 
-def _interior(
+# What the programs print, and what it says about maximise <F_0, X> subject to <F_i, X> = b_i.
+CSDP_SAYS = {
+    "Partial Success": "reduced accuracy",
+    "Success: SDP solved": "optimal",
+    "Success: SDP is primal infeasible": "infeasible",
+    "Success: SDP is dual infeasible": "unbounded",
+}
+SDPA_SAYS = {"pdOPT": "optimal", "pUNBD": "infeasible", "dUNBD": "unbounded"}
+
+
+def _by_files(
     command: Callable[[Path, float], list[str]],
     read_file: Callable[[Path, tuple[int, ...]], SdpaSolution],
-    *markers: str,
-    matrices: int,
-) -> Prepare:
-    """Return a function that writes the standard form, and refuses it if p^2 + matrices n^2 numbers
-    do not fit; x and y are read from a file, and the status from the line of the log with one of
-    the markers."""
+    says: dict[str, str],
+) -> Ask:
+    """Return a function that writes a program for a command, and reads the answer from a file; the
+    log says the status, or ends with another word."""
 
-    def prepare(model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
-        problem = problem_of(model)
-        n, p = getattr(problem.X, "n", 0), problem.A.size
-        require_memory(BYTES_PER_NUMBER * (p**2 + matrices * n**2), limits)
-        form = standard_form(problem)
-        write_sdpa(limits.folder / PROBLEM, sdpa_of(form.program))
+    def ask(program: Program, tol: float, limits: Limits, read: ReadCone) -> ProgramTask:
+        problem = sdpa_of(program)
+        write_sdpa(limits.folder / PROBLEM, problem)
 
-        def read(folder: Path, log: str) -> PeerAnswer:
-            solution = read_file(folder / SOLUTION, sdpa_of(form.program).sizes)
-            message = last_line(log, *markers)
-            return PeerAnswer(solution.X[0], form.dual(solution.z), message=message)
+        def read_files(folder: Path, log: str) -> PeerAnswer:
+            said = (word for text, word in says.items() if text in log)
+            verdict = next(said, last_line(log, ""))
+            if verdict in ("infeasible", "unbounded"):
+                return read(ConeAnswer(verdict))
+            solution = read_file(folder / SOLUTION, problem.sizes)
+            return read(ConeAnswer(verdict, solution.X, solution.z))
 
-        return ProgramTask(command(limits.folder, tol), limits, read)
+        return ProgramTask(command(limits.folder, tol), limits, read_files)
 
-    return prepare
+    return ask
 
 
 def _sdplr(model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
@@ -169,19 +180,22 @@ EXECUTABLES = (
         "CSDP",
         "apt-get install coinor-csdp libopenblas0-pthread",
         lambda: on_path("csdp") and banner(["csdp"], "CSDP "),
-        _interior(csdp_command, read_solution, "Success", "Failure", "Declaring", matrices=15),
+        ask=_by_files(csdp_command, read_solution, CSDP_SAYS),
+        numbers=lambda n, m: m**2 + 15 * n**2,
     ),
     Peer(
         "SDPA",
         "apt-get install sdpa",
         lambda: on_path("sdpa") and banner(["sdpa", "--version"], "(Version"),
-        _interior(sdpa_command, read_result, "phase.value", matrices=14),
+        ask=_by_files(sdpa_command, read_result, SDPA_SAYS),
+        numbers=lambda n, m: m**2 + 14 * n**2,
     ),
     Peer(
         "DSDP",  # it prints no version: that of the Debian package counts
         "apt-get install dsdp libopenblas0-pthread",
         lambda: on_path("dsdp5") and (banner(["dpkg-query", "-W", "dsdp"], "dsdp") or "unknown"),
-        _interior(_dsdp_command, read_solution, "DSDP Converged", "DSDP Terminated", matrices=6),
+        ask=_by_files(_dsdp_command, read_solution, {"DSDP Converged": "optimal"}),
+        numbers=lambda n, m: m**2 + 6 * n**2,
     ),
     _built("LoRADS", "COPT-Public/LoRADS", "lorads", _lorads),
     _built("SDPLR", "sburer/sdplr", "sdplr", _sdplr),

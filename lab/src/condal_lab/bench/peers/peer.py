@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +16,9 @@ from condal.errors import CondalError
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Model, Problem, problem_of
+from condal.problems.conic.program import Program
 from condal.smooth import Linear
+from condal_lab.bench.standard import BYTES_PER_NUMBER, standard_form
 
 
 class Refusal(CondalError):
@@ -94,21 +96,52 @@ class Limits:
     folder: Path
 
 
+@dataclass(frozen=True, eq=False)
+class ConeAnswer:
+    """The status of a conic program, or the solver's own word; the blocks of x, and the dual z."""
+
+    verdict: str
+    blocks: Sequence[Any] = ()
+    z: Array | None = None
+
+
 Prepare: TypeAlias = Callable[[Problem | Model, float, Limits], PeerTask]
+ReadCone: TypeAlias = Callable[[ConeAnswer], PeerAnswer]
+Ask: TypeAlias = Callable[[Program, float, Limits, ReadCone], PeerTask]
 
 
 @dataclass(frozen=True)
 class Peer:
     """A solver to compare with: its name in tables and for --peers, and how to install it.
 
-    `version` returns its version, or None if it is not installed. `prepare` returns the task for a
-    model and a tolerance; it raises Refusal if the problem is unsupported or too large.
+    `version` returns its version, or None if it is not installed. `own` returns the task for a
+    model, or `ask` that for a conic program, by default the standard form of a model, if the
+    `numbers` that it stores for the side n of x and m rows fit into the memory.
     """
 
     name: str
     install: str
     version: Callable[[], str | None]
-    prepare: Prepare
+    own: Prepare | None = None
+    ask: Ask | None = None
+    numbers: Callable[[int, int], float] = lambda n, m: 0.0
+
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> PeerTask:
+        """Return the task for a model; raise Refusal if it is unsupported or too large."""
+        if self.own is not None:
+            return self.own(model, tol, limits)
+        assert self.ask is not None
+        problem = problem_of(model)
+        stored = self.numbers(getattr(problem.X, "n", 0), problem.A.size)
+        require_memory(BYTES_PER_NUMBER * stored, limits)
+        form = standard_form(problem)
+
+        def read(found: ConeAnswer) -> PeerAnswer:
+            if found.z is None:
+                return PeerAnswer(message=found.verdict)
+            return PeerAnswer(found.blocks[0], form.dual(found.z), message=found.verdict)
+
+        return self.ask(form.program, tol, limits, read)
 
 
 def package_version(module: str, package: str | None = None) -> str | None:

@@ -6,26 +6,24 @@ s in K. The multiplier of its rows is x.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array
-from condal.problem import Model, Problem, problem_of
 from condal.problems.conic.program import Block, Program
 from condal_lab.bench.peers.peer import (
+    Ask,
     CallTask,
-    Limits,
+    ConeAnswer,
     Peer,
-    PeerAnswer,
     Refusal,
     package_version,
-    require_memory,
 )
-from condal_lab.bench.standard import BYTES_PER_NUMBER, standard_form
 
 WORK_VECTORS = 25  # of the length of the data, in the workspace of SCS
 
@@ -95,16 +93,7 @@ def _kept(block: Block, *, upper: bool | None) -> tuple[Any, Array]:
     return inside, np.where(i[inside] == j[inside], 1.0, np.sqrt(2.0))
 
 
-@dataclass(frozen=True, eq=False)
-class ConeAnswer:
-    """The status of the program, or the solver's own word; the blocks of x, and the dual z."""
-
-    verdict: str
-    blocks: Sequence[Array]
-    z: Array | None = None
-
-
-def scs_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
+def _scs(program: Program, tol: float) -> Callable[[], ConeAnswer]:
     """Return a call of SCS with eps_abs = eps_rel = tol."""
     import scs
 
@@ -120,12 +109,12 @@ def scs_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
         status = str(output["info"]["status"])
         # The status is that of the dual.
         verdicts = {"solved": "optimal", "infeasible": "unbounded", "unbounded": "infeasible"}
-        return ConeAnswer(verdicts.get(status, status), form.point(output["y"]), output["x"])
+        return ConeAnswer(verdicts.get(status, status), form.point(output["y"]), -output["x"])
 
     return run
 
 
-def clarabel_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
+def _clarabel(program: Program, tol: float) -> Callable[[], ConeAnswer]:
     """Return a call of Clarabel on one thread with gap and feasibility tolerances tol."""
     import clarabel
 
@@ -147,13 +136,13 @@ def clarabel_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
             "DualInfeasible": "infeasible",
         }
         return ConeAnswer(
-            verdicts.get(status, status), form.point(np.asarray(output.z)), np.asarray(output.x)
+            verdicts.get(status, status), form.point(np.asarray(output.z)), -np.asarray(output.x)
         )
 
     return run
 
 
-def cvxopt_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
+def _cvxopt(program: Program, tol: float) -> Callable[[], ConeAnswer]:
     """Return a call of CVXOPT's `conelp` with tolerances tol and other settings by default."""
     from cvxopt import matrix, solvers, spmatrix
 
@@ -170,40 +159,26 @@ def cvxopt_task(program: Program, tol: float) -> Callable[[], ConeAnswer]:
         if output["x"] is None or output["z"] is None:
             return ConeAnswer(str(output["status"]), ())
         blocks = form.point(np.asarray(output["z"]).ravel())
-        return ConeAnswer(str(output["status"]), blocks, np.asarray(output["x"]).ravel())
+        return ConeAnswer(str(output["status"]), blocks, -np.asarray(output["x"]).ravel())
 
     return run
 
 
-def _peer(
-    name: str,
-    package: str,
-    numbers: Callable[[int, int], float],
-    call: Callable[[Program, float], Callable[[], ConeAnswer]],
-) -> Peer:
-    """Return a package: the `numbers` it stores for n and m, and its call for a program and tol."""
+def _called(call: Callable[[Program, float], Callable[[], ConeAnswer]]) -> Ask:
+    return lambda program, tol, limits, read: CallTask(call(program, tol), read)
 
-    def prepare(model: Problem | Model, tol: float, limits: Limits) -> CallTask:
-        problem = problem_of(model)
-        stored = numbers(getattr(problem.X, "n", 0), problem.A.size)
-        require_memory(BYTES_PER_NUMBER * stored, limits)
-        form = standard_form(problem)
 
-        def read(found: ConeAnswer) -> PeerAnswer:
-            if found.z is None:
-                return PeerAnswer(message=found.verdict)
-            return PeerAnswer(found.blocks[0], form.dual(-found.z), message=found.verdict)
-
-        return CallTask(call(form.program, tol), read)
-
-    return Peer(name, f"pip install {package}", lambda: package_version(package), prepare)
+def _package(name: str, ask: Ask, numbers: Callable[[int, int], float]) -> Peer:
+    package = name.lower()
+    version = partial(package_version, package)
+    return Peer(name, f"pip install {package}", version, ask=ask, numbers=numbers)
 
 
 PACKAGES = (
     # The workspace vectors are as long as the triangle of x and the rows.
-    _peer("SCS", "scs", lambda n, m: WORK_VECTORS * (n * (n + 1) / 2 + m), scs_task),
+    _package("SCS", _called(_scs), lambda n, m: WORK_VECTORS * (n * (n + 1) / 2 + m)),
     # The scaling of the psd cone is a dense matrix of side n(n + 1)/2.
-    _peer("Clarabel", "clarabel", lambda n, m: (n * (n + 1) / 2) ** 2, clarabel_task),
+    _package("Clarabel", _called(_clarabel), lambda n, m: (n * (n + 1) / 2) ** 2),
     # It scales an n^2 x m matrix as a dense one, and factors an m x m matrix.
-    _peer("CVXOPT", "cvxopt", lambda n, m: n**2 * m + m**2, cvxopt_task),
+    _package("CVXOPT", _called(_cvxopt), lambda n, m: n**2 * m + m**2),
 )

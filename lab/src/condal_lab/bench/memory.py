@@ -1,8 +1,7 @@
-"""The peak memory of this process over a period, and the memory of the machine."""
+"""The peak memory of this process over a period."""
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
 from pathlib import Path
@@ -30,8 +29,3 @@ def peak() -> int:
         pass
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def physical() -> int:
-    """Return the bytes of memory of the machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -14,7 +14,7 @@ from typing import Any
 import condal
 from condal.errors import CondalError
 from condal.io.formats.writing import write_text
-from condal_lab.bench import memory
+from condal.runtime.limits import physical
 from condal_lab.bench.job import BenchRun, Key
 from condal_lab.sweeps.workers import cores
 
@@ -68,7 +68,7 @@ def machine() -> dict[str, Any]:
     return {
         "cpu": _processor(),
         "cores": cores(),
-        "memory_gb": round(memory.physical() / 1e9, 1),
+        "memory_gb": round((physical() or 0) / 1e9, 1),
         "system": platform.system(),
         "threads": 1,
     }

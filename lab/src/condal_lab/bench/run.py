@@ -10,7 +10,7 @@ from pathlib import Path
 
 from condal.errors import CondalError
 from condal.io.safe_files import PathLike
-from condal_lab.bench import memory
+from condal.runtime.limits import physical
 from condal_lab.bench.cases import BenchCase, Set
 from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.peers import PEERS, YARDSTICKS
@@ -102,7 +102,7 @@ def jobs(
 
     An instance with neither a file nor a stand-in is left out with a message.
     """
-    allowed, known = int(MEMORY_SHARE * memory.physical()), versions(plan.peers)
+    allowed, known = int(MEMORY_SHARE * (physical() or 0)), versions(plan.peers)
     for case in plan.cases(benchmark):
         path = case.locate(plan.data)
         if case.missing(path):

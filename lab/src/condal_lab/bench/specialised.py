@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 
+from condal.nonsmooth.levels import onto_simplex
 from condal.problems.completed import Effects
 
 POWER = 50  # power iterations of the spectral start (Candes, Li and Soltanolkotabi 2015)
@@ -63,10 +64,7 @@ def _apart(u: Any, truth: Any) -> float:
 def projected_least_squares(inverted: Any) -> Any:
     """Return the nearest density matrix to a Hermitian matrix (Guta, Kahn, Kueng, Tropp 2020)."""
     values, vectors = np.linalg.eigh(inverted)
-    above = np.cumsum(values[::-1]) - 1.0
-    shifts = above / np.arange(1, values.size + 1)
-    shift = shifts[np.flatnonzero(values[::-1] > shifts)[-1]]
-    return (vectors * np.maximum(values - shift, 0.0)) @ vectors.conj().T
+    return (vectors * onto_simplex(values, 1.0)) @ vectors.conj().T
 
 
 def r_rho_r(

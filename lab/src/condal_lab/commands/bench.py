@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from condal.cli.result_text import STOPPED
 from condal.errors import ProblemError
 from condal.report.progress import clock
 from condal.runtime.text import WIDTH, escape_terminal, table
+from condal_lab.commands.workers import resumable
 
 if TYPE_CHECKING:
     from condal_lab.bench.cases import Set
@@ -90,15 +90,10 @@ def bench(
     wanted = tuple(word.strip() for word in (instances or "").split(",") if word.strip())
     _require_instances(selected, wanted)
     plan = BenchPlan(chosen(peers), Path(out), max_seconds, tol, wanted, data, resume)
-    try:
+    with resumable(context, out, "add --resume to continue"):
         for benchmark in selected:
             if plan.cases(benchmark):
                 _run(benchmark, plan)
-    except KeyboardInterrupt:
-        click.echo(
-            f"\nstopped; finished runs are in {escape_terminal(out)}: add --resume to continue"
-        )
-        context.exit(STOPPED)
     everything = [results for name in SETS if (results := load(plan.folder, name)) is not None]
     for path in draw(everything, plan.folder / "bench-profile", "all results"):
         click.echo(f"  {escape_terminal(str(path))}")

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from condal.cli.result_text import STOPPED
 from condal.errors import ProblemError
 from condal.runtime.text import escape_terminal, table
-from condal_lab.commands.workers import workers
+from condal_lab.commands.workers import resumable, workers
 
 if TYPE_CHECKING:
     from condal_lab.experiments.claims import PaperClaim
@@ -80,26 +79,20 @@ def experiment(
     if not quick:
         for selected in chosen:
             require_data(selected, folder, data)
-    try:
-        with Workers.of(workers) as pool:
-            for selected in chosen:
-                click.echo(f"\n{selected.name}: {selected.title}\n")
-                with Lines() as watch:
-                    report = produce(
-                        selected,
-                        folder,
-                        quick=quick,
-                        data=data,
-                        workers=pool,
-                        watch=watch,
-                        seconds=seconds,
-                    )
-                click.echo(summary(report))
-    except KeyboardInterrupt:
-        click.echo(
-            f"\nstopped; finished runs are in {escape_terminal(out)}: repeat the command to resume"
-        )
-        context.exit(STOPPED)
+    with resumable(context, out), Workers.of(workers) as pool:
+        for selected in chosen:
+            click.echo(f"\n{selected.name}: {selected.title}\n")
+            with Lines() as watch:
+                report = produce(
+                    selected,
+                    folder,
+                    quick=quick,
+                    data=data,
+                    workers=pool,
+                    watch=watch,
+                    seconds=seconds,
+                )
+            click.echo(summary(report))
 
 
 def summary(report: ExperimentReport) -> str:

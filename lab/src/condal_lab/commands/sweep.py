@@ -26,7 +26,7 @@ from condal.io.formats.signatures import digest_of
 from condal.result import Result
 from condal.runtime.limits import TimeLimit
 from condal.runtime.text import escape_terminal
-from condal_lab.commands.workers import workers
+from condal_lab.commands.workers import resumable, workers
 from condal_lab.sweeps.folder import SweepFolder
 from condal_lab.sweeps.progress import Lines
 from condal_lab.sweeps.run import run, undisturbed
@@ -166,13 +166,8 @@ def sweep(
         check_settings(settings_of({**fixed, **task.parameters}), max_memory)
     work = _Point(kind, str(Path(file).resolve()), digest_of(file), fixed, max_memory)
     folder = SweepFolder(out, f"{kind} of {Path(file).name} (SHA-256 {work.digest[:16]}...)")
-    try:
+    with resumable(context, out):
         table = run(work, tasks, folder, workers=Workers.of(workers), watch=Lines())
-    except KeyboardInterrupt:
-        click.echo(
-            f"\nstopped; finished runs are in {escape_terminal(out)}: repeat the command to resume"
-        )
-        context.exit(STOPPED)
     table.to_csv(folder.path / CSV)
     click.echo(f"\n{table}\n\n{_ending(out)}")
     context.exit(SOLVED if all(row.solved for row in table) else STOPPED)

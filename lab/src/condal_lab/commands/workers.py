@@ -1,9 +1,14 @@
-"""--workers: the processes of a command that solves many problems."""
+"""What commands that solve many problems share: --workers, and what Ctrl-C leaves."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
+from condal.cli.result_text import STOPPED
+from condal.runtime.text import escape_terminal
 from condal_lab.sweeps.workers import SCHEME
 
 
@@ -28,3 +33,15 @@ workers = click.option(
     help="The number of processes (default: one per core), or the address of a Dask scheduler, "
     "such as tcp://host:8786.",
 )
+
+
+@contextmanager
+def resumable(
+    context: click.Context, out: str, how: str = "repeat the command to resume"
+) -> Iterator[None]:
+    """Context manager: Ctrl-C ends the command, and says how to resume what is in the folder."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"\nstopped; finished runs are in {escape_terminal(out)}: {how}")
+        context.exit(STOPPED)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_continuous_lyapunov, sqrtm
 
+from condal.nonsmooth.levels import onto_simplex
 from condal_lab.bench.conic.families import Ground, ground_structure, peak_gain, stable_system
 
 PAULI = (
@@ -79,14 +80,7 @@ def tomography(cp: Any) -> tuple[Any, float]:
     )
     # The Pauli matrices are orthogonal, of squared norm 8.
     eigenvalues = np.linalg.eigvalsh(sum(s * P for s, P in zip(seen, paulis, strict=True)) / 8)
-    return problem, 8 * float(np.sum((_on_simplex(eigenvalues) - eigenvalues) ** 2))
-
-
-def _on_simplex(v: Any) -> Any:
-    """Return the projection of v onto the probability simplex."""
-    u = np.sort(v)[::-1]
-    excess = (np.cumsum(u) - 1) / np.arange(1, len(v) + 1)
-    return np.maximum(v - excess[np.flatnonzero(u > excess)[-1]], 0.0)
+    return problem, 8 * float(np.sum((onto_simplex(eigenvalues, 1.0) - eigenvalues) ** 2))
 
 
 def fidelity(cp: Any) -> tuple[Any, float]:

@@ -26,11 +26,16 @@ from condal_lab.experiments.data import SOURCES
 from known import DATA, needs_data
 
 
+def unreachable(*_):
+    """In place of a download."""
+    raise OSError
+
+
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
     """Download nothing, and read no folder or cache of the user."""
     monkeypatch.delenv("CONDAL_DATA", raising=False)
-    monkeypatch.setattr("condal_lab.experiments.data._pooch", lambda: None)
+    monkeypatch.setattr("condal_lab.experiments.data._download", unreachable)
 
 
 def test_names_are_found():

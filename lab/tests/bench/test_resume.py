@@ -19,6 +19,11 @@ QUICK = SETS["quick"]
 LATER = ("spoilt", "outside", "max_seconds", "versions")  # fields that old files lack
 
 
+def unreachable(*_):
+    """In place of a download."""
+    raise OSError
+
+
 @pytest.fixture
 def asked(monkeypatch):
     """Fake the runs and record the requests; `stop` interrupts the run of that number."""
@@ -162,7 +167,7 @@ def test_stand_ins_give_way_to_data(tmp_path, asked, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.delenv("CONDAL_DATA", raising=False)
-    monkeypatch.setattr("condal_lab.experiments.data._pooch", lambda: None)
+    monkeypatch.setattr("condal_lab.experiments.data._download", unreachable)
     wanted = {"name": "tori", "instances": ("G67",), "data": folder, "resume": True}
     assert all(run.stand_in for run in go(tmp_path, **wanted).runs)
     monkeypatch.setattr("condal_lab.bench.cases.locate", lambda name, data: folder / name)

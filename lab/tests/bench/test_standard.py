@@ -10,7 +10,7 @@ from condal.errors import ProblemError
 from condal_lab.bench.generated import random_edges, sparse_graph, theta, torus
 from condal_lab.bench.peers.files import sdpa_of
 from condal_lab.bench.peers.programs import ConeForm
-from condal_lab.bench.standard import bounds, standard_form
+from condal_lab.bench.standard import standard_form
 from known import PLANTED
 
 SPECTRAL = ("sdp-equal", "sdp-box", "sdp-at-most")
@@ -88,8 +88,10 @@ def test_the_file_of_a_standard_form_has_its_slacks():
 def test_what_peers_cannot_take_is_said():
     with pytest.raises(ProblemError, match="one spectral domain; got LeastSquares over Simplex"):
         standard_form(PLANTED["simplex-equal"]().problem)
+    parts = {"X": condal.Spectrahedron(3), "B": condal.maps.Diagonal(3), "g": condal.L1(0.3)}
+    penalised = condal.Problem.of(f=condal.Linear(np.eye(3)), **parts)
     with pytest.raises(ProblemError, match="points, boxes and orthants; got L1"):
-        bounds(condal.L1(size=3))
+        standard_form(penalised)
 
 
 def test_random_edges_are_different_pairs():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
-import sys
 import tarfile
 import threading
 from dataclasses import replace
@@ -166,15 +165,6 @@ def test_without_any_home_the_error_says_where_to_put_what(known, serve, tmp_pat
     assert f"{address}/changed: other contents; {address}/missing: HTTPError" in text
     assert f"fetch {address}/changed by hand, and put the file at gset/G7.txt in a folder" in text
     assert not [p for p in cache.rglob("*") if p.is_file()]
-
-
-def test_without_pooch_the_error_says_how_to_get_it(known, tmp_path, monkeypatch):
-    known(source())
-    path = put(tmp_path / "mine", "G7")
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    assert find("G7", tmp_path / "mine") == path
-    with pytest.raises(ProblemError, match="for that, pip install pooch"):
-        find("G7")
 
 
 def test_a_folder_must_be_one_and_a_name_known(known, tmp_path, monkeypatch):

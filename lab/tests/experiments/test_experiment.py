@@ -35,6 +35,11 @@ NAMES = [
 ]
 
 
+def unreachable(*_):
+    """In place of a download."""
+    raise OSError
+
+
 def condal(*arguments):
     return CliRunner().invoke(cli, ["experiment", *map(str, arguments)])
 
@@ -103,7 +108,7 @@ def test_a_folder_of_another_version_is_refused(tmp_path):
 
 
 def test_missing_data_are_an_error_before_anything_is_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("condal_lab.experiments.data._pooch", lambda: None)
+    monkeypatch.setattr("condal_lab.experiments.data._download", unreachable)
     monkeypatch.delenv("CONDAL_DATA", raising=False)
     (tmp_path / "data").mkdir()
     result = condal("geneig", "--data", tmp_path / "data", "--out", tmp_path / "out")

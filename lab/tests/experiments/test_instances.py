@@ -125,9 +125,6 @@ def test_gaussian_matrices_are_symmetric_parts_and_independent(n):
 def test_unknown_names_are_named():
     with pytest.raises(ProblemError, match="there is no instance 'g2'; there are gd97b, g1, g40"):
         build("g2")
-    for builder in (geneig, geneig_like):
-        with pytest.raises(ProblemError, match="there is no spectrum 'flat'; there are gaussian"):
-            builder("flat")
     with pytest.raises(ProblemError, match="there is no file 'G9'"):
         instances._gset("G9")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from condal.errors import ProblemError
 from condal_lab.experiments.contenders import Parameter, at_edge, best, next_settings
 
 ONE = (Parameter("lam0", start=0, low=-5, high=5),)
@@ -56,8 +55,3 @@ def test_scores_that_are_all_infinite_end_the_search_at_its_start():
     scores = search(ONE, lambda e: float("inf"))
     assert best(scores, ONE) == (0,)
     assert len(scores) == 3
-
-
-def test_a_start_outside_of_its_range_is_refused():
-    with pytest.raises(ProblemError, match=r"eps: the start must lie in \[0, 2\]; got 3"):
-        Parameter("eps", start=3, low=0, high=2)

@@ -15,11 +15,12 @@ from scipy.sparse.linalg import lsqr
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
+from condal.methods.interior.assembly import bounds
 from condal.problem import Problem
 from condal.problems.conic.program import Block, Program
-from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
+from condal.sets import Box, Equal, NonNegative, NonPositive
 from condal.smooth import Linear
-from condal.types import Provable, Spectral
+from condal.types import Spectral
 
 BYTES_PER_NUMBER = 8
 
@@ -78,29 +79,18 @@ def standard_form(problem: Problem) -> StandardForm:
     rows = problem.A.as_matrix()
     if rows is None or f.C.operators:
         raise ProblemError("peers need the entries of C and A; an operator does not have them")
-    low, high = bounds(problem.h)
+    for _, K in problem.h.pieces:
+        if not isinstance(K, Box | Equal | NonNegative | NonPositive):
+            raise ProblemError(
+                f"peers take K made of points, boxes and orthants; got {type(K).__name__}"
+            )
+    low, high, _ = bounds(problem.h)
     p = problem.A.size
     if not _implies_trace(rows, low, high, X):
         rows = sp.vstack([rows, _flat_identity(X.n)])
         low = np.append(low, -np.inf if X.at_most else X.trace)
         high = np.append(high, X.trace)
     return _sorted(X.n, _matrix(f.C), sp.csr_array(rows), low, high, p)
-
-
-def bounds(h: Provable) -> tuple[Array, Array]:
-    """Return low and high if h is the indicator of low <= z <= high."""
-    if isinstance(h, Equal):
-        return h.b, h.b
-    if isinstance(h, Box):
-        return h.low, h.high
-    if isinstance(h, NonNegative):
-        return np.zeros(h.size), np.full(h.size, np.inf)
-    if isinstance(h, NonPositive):
-        return np.full(h.size, -np.inf), np.zeros(h.size)
-    if isinstance(h, Separable):
-        pairs = [(np.zeros(0), np.zeros(0)), *map(bounds, h.parts)]
-        return np.concatenate([low for low, _ in pairs]), np.concatenate([up for _, up in pairs])
-    raise ProblemError(f"peers take K made of points, boxes and orthants; got {type(h).__name__}")
 
 
 def _sorted(n: int, C: Any, rows: Any, low: Array, high: Array, p: int) -> StandardForm:

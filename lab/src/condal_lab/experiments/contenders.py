@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from condal.errors import ProblemError
 from condal.methods import CGAL, corrective, fwal, hcgm
 from condal.methods.rules import AccuracyRule, Decr, LineSearch
 from condal.types import Method
@@ -29,12 +28,6 @@ class Parameter:
     start: int
     low: int
     high: int
-
-    def __post_init__(self) -> None:
-        if not self.low <= self.start <= self.high:
-            raise ProblemError(
-                f"{self.name}: the start must lie in [{self.low}, {self.high}]; got {self.start}"
-            )
 
 
 def next_settings(

@@ -14,7 +14,6 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.safe_files import PathLike
@@ -34,19 +33,17 @@ def find(name: str, data: PathLike | None = None) -> Path:
     """
     if name not in SOURCES:
         raise ProblemError(f"there is no file {name!r}; the experiments know {', '.join(SOURCES)}")
-    source = SOURCES[name]
-    pooch = _pooch()
-    cache = None if pooch is None else Path(pooch.os_cache("condal"))
-    for folder in _folders(data, cache):
+    import pooch
+
+    source, cache = SOURCES[name], Path(pooch.os_cache("condal"))
+    for folder in (*_folders(data), cache):
         for place in source.places:
             if (folder / place).is_file():
                 return source.check(folder / place)
-    if pooch is None or cache is None:
-        raise _not_found(source, data, ["for that, pip install pooch"])
     failures = []
     for home in source.homes:
         try:
-            return _download(source, home, cache, pooch)
+            return _download(source, home, cache)
         # An error of the network, the server or the disk, or a file with other contents.
         except (OSError, ValueError) as error:
             wrong = isinstance(error, CondalError)
@@ -54,7 +51,7 @@ def find(name: str, data: PathLike | None = None) -> Path:
     raise _not_found(source, data, failures)
 
 
-def _folders(data: PathLike | None, cache: Path | None) -> Iterator[Path]:
+def _folders(data: PathLike | None) -> Iterator[Path]:
     named = {"the data folder": data, f"${VARIABLE}": os.environ.get(VARIABLE) or None}
     for what, folder in named.items():
         if folder is None:
@@ -62,20 +59,12 @@ def _folders(data: PathLike | None, cache: Path | None) -> Iterator[Path]:
         if not Path(folder).is_dir():
             raise ProblemError(f"{what}, {os.fsdecode(folder)}, is not a folder; name a folder")
         yield Path(folder)
-    if cache is not None:
-        yield cache
 
 
-def _pooch() -> Any:
-    try:
-        import pooch
-    except ImportError:
-        return None
-    return pooch
-
-
-def _download(source: Source, home: str, cache: Path, pooch: Any) -> Path:
+def _download(source: Source, home: str, cache: Path) -> Path:
     """Download the file to the cache atomically, and only if its contents are right."""
+    import pooch
+
     path = cache / source.place
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:

@@ -59,7 +59,6 @@ def geneig(kind: str, data: PathLike | None = None, *, n: int = 1000) -> Instanc
     1/i and 10^(-0.025 i) in a random basis; maxcut-sdp: a solution of the max-cut relaxation of
     G40, which sets n = 2000. Psi is the symmetric part of an iid Gaussian matrix.
     """
-    _require_spectrum(kind)
     if kind == "maxcut-sdp":
         graph = read_graph(find("G40", data))
         return _geneig("geneig-maxcut-sdp", kind, _cut_solution(graph))
@@ -68,7 +67,6 @@ def geneig(kind: str, data: PathLike | None = None, *, n: int = 1000) -> Instanc
 
 def geneig_like(kind: str, *, n: int = 60) -> Instance:
     """`geneig` with n = 60; maxcut-sdp uses a graph like G40."""
-    _require_spectrum(kind)
     Phi = _cut_solution(planar_union(n)) if kind == "maxcut-sdp" else _spectrum(kind, n)
     return _geneig(f"geneig-{kind}-like", f"{kind}, n = {n}", Phi)
 
@@ -160,8 +158,3 @@ def _cut_solution(W: Any) -> Array:
     assert result.x is not None
     X = np.asarray(dense(result.x))
     return np.asarray(0.5 * (X + X.T))
-
-
-def _require_spectrum(kind: str) -> None:
-    if kind not in SPECTRA:
-        raise ProblemError(f"there is no spectrum {kind!r}; there are {', '.join(SPECTRA)}")

@@ -50,11 +50,10 @@ class Lines(Watch):
 
     def __enter__(self) -> Lines:
         if self._stream.isatty() and os.environ.get("TERM") not in (None, "dumb", "unknown"):
-            with suppress(ImportError):
-                from rich.console import Console
+            from rich.console import Console
 
-                self._status = Console(file=self._stream).status("starting")
-                self._status.start()
+            self._status = Console(file=self._stream).status("starting")
+            self._status.start()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -87,15 +87,17 @@ class Entry:
             raise CondalError(f"the point has no result: {self.error}")
         return load(self.folder).result
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters, the columns of all rows, and the figures of the application."""
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        return {**self.parameters, **columns, **self.figures, **columns, **self.parameters}
+
     def value(self, column: str) -> Any:
-        """Return the value of a parameter, a column of all rows, or a figure of the application."""
-        for values in (self.parameters, {name: getattr(self, name) for name in COLUMNS}):
-            if column in values:
-                return values[column]
-        if column in self.figures:
-            return self.figures[column]
-        known = dict.fromkeys([*self.parameters, *COLUMNS, *self.figures])
-        raise ProblemError(f"no column {column!r}; there are {', '.join(known)}")
+        """Return one of the values."""
+        if column not in self.values:
+            raise ProblemError(f"no column {column!r}; there are {', '.join(self.values)}")
+        return self.values[column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +128,7 @@ class Table:
             return self.rows[at]
         if at not in self.columns:
             raise KeyError(f"no column {at!r}; there are {', '.join(self.columns)}")
-        return [_or_none(row, at) for row in self.rows]
+        return [row.values.get(at) for row in self.rows]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -185,7 +187,7 @@ class Table:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([_cell(name) for name in (*self.columns, "error")])
         for row in self.rows:
-            values = [_cell(_or_none(row, name)) for name in self.columns]
+            values = [_cell(row.values.get(name)) for name in self.columns]
             writer.writerow([*values, _cell(row.error)])
         write_text(path, [text.getvalue()])
 
@@ -234,11 +236,6 @@ class Table:
                 ends += [f"{row.gap:.1e}", clock(row.seconds)]
             rows.append([*words, row.status.replace("_", " "), *ends])
         return head, rows
-
-
-def _or_none(row: Entry, name: str) -> Any:
-    columns = {column: getattr(row, column) for column in COLUMNS}
-    return {**row.figures, **columns, **row.parameters}.get(name)
 
 
 def _short_text(value: Any) -> str:

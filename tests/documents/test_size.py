@@ -37,9 +37,9 @@ LINES = {
     "condal/smooth": 790,
     "condal/storage": 788,
     "condal/top": 1_200,
-    "condal_lab": 13_687,
+    "condal_lab": 13_491,
     "condal_mpi": 5_967,
-    "tests": 61_315,
+    "tests": 61_304,
 }
 
 

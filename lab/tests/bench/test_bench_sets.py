@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec, module_from_spec
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -26,16 +27,11 @@ from condal_lab.experiments.data import SOURCES
 from known import DATA, needs_data
 
 
-def unreachable(*_):
-    """In place of a download."""
-    raise OSError
-
-
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
     """Download nothing, and read no folder or cache of the user."""
     monkeypatch.delenv("CONDAL_DATA", raising=False)
-    monkeypatch.setattr("condal_lab.experiments.data._download", unreachable)
+    monkeypatch.setattr("condal_lab.experiments.data._download", Mock(side_effect=OSError))
 
 
 def test_names_are_found():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -17,11 +18,6 @@ from condal_lab.bench.table import page
 
 QUICK = SETS["quick"]
 LATER = ("spoilt", "outside", "max_seconds", "versions")  # fields that old files lack
-
-
-def unreachable(*_):
-    """In place of a download."""
-    raise OSError
 
 
 @pytest.fixture
@@ -167,7 +163,7 @@ def test_stand_ins_give_way_to_data(tmp_path, asked, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.delenv("CONDAL_DATA", raising=False)
-    monkeypatch.setattr("condal_lab.experiments.data._download", unreachable)
+    monkeypatch.setattr("condal_lab.experiments.data._download", Mock(side_effect=OSError))
     wanted = {"name": "tori", "instances": ("G67",), "data": folder, "resume": True}
     assert all(run.stand_in for run in go(tmp_path, **wanted).runs)
     monkeypatch.setattr("condal_lab.bench.cases.locate", lambda name, data: folder / name)

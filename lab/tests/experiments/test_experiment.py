@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
@@ -33,11 +34,6 @@ NAMES = [
     "guarantees",
     "rates",
 ]
-
-
-def unreachable(*_):
-    """In place of a download."""
-    raise OSError
 
 
 def condal(*arguments):
@@ -108,7 +104,7 @@ def test_a_folder_of_another_version_is_refused(tmp_path):
 
 
 def test_missing_data_are_an_error_before_anything_is_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("condal_lab.experiments.data._download", unreachable)
+    monkeypatch.setattr("condal_lab.experiments.data._download", Mock(side_effect=OSError))
     monkeypatch.delenv("CONDAL_DATA", raising=False)
     (tmp_path / "data").mkdir()
     result = condal("geneig", "--data", tmp_path / "data", "--out", tmp_path / "out")

@@ -18,6 +18,12 @@ PathLike: TypeAlias = str | os.PathLike[str]
 MAX_BYTES = 4 << 30
 UNLIMITED = 1 << 62
 MAX_RATIO = 1000  # of unpacked bytes to the bytes of a packed file
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
 RATIO_FLOOR = 16 << 20  # bytes that a packed file may always have
 
 
@@ -89,21 +95,21 @@ def most_bytes(size: int, *, packed: bool, most: int | None = None) -> int:
 
 def _open(name: str) -> BufferedReader:
     # Looked at before it is opened: to open a device can already act on it.
-    _refuse_special(Path(name).stat().st_mode, name)
+    refuse_special(Path(name).stat().st_mode, name)
     # O_NONBLOCK: a FIFO put in its place meanwhile must not block.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(name, flags), "rb")
     try:
-        _refuse_special(os.fstat(file.fileno()).st_mode, name)
+        refuse_special(os.fstat(file.fileno()).st_mode, name)
     except FormatError:
         file.close()
         raise
     return file
 
 
-def _refuse_special(mode: int, name: str) -> None:
+def refuse_special(mode: int, name: str) -> None:
+    """Refuse what is not a regular file."""
     if stat.S_ISREG(mode):
         return
-    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
-    kind = next((kind for test, kind in kinds if test(mode)), "a device")
+    kind = next((kind for test, kind in _KINDS if test(mode)), "a device")
     raise FormatError(f"is {kind}; wanted a regular file: give the path of one", path=name)

@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from condal.errors import CondalError, FormatError
-from condal.io.safe_files import PathLike
+from condal.io.safe_files import PathLike, refuse_special
 
 PREVIOUS = ".previous"
 TEMPORARY_SUFFIX = ".tmp"
@@ -39,10 +38,7 @@ def resolve_target(path: PathLike) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FormatError(f"is not a path of a file: {reason}; give another", path=name) from error
-    if not stat.S_ISREG(mode):
-        kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "a pipe"))
-        kind = next((kind for test, kind in kinds if test(mode)), "a device or a socket")
-        raise FormatError(f"is {kind}; wanted a regular file: give the path of one", path=name)
+    refuse_special(mode, name)
     return target
 
 

@@ -11,36 +11,16 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.certificate import Certificate
-from condal.certificates.history import History
 from condal.errors import FormatError
 from condal.io.container.manifest import SEAL, STAMP, read_json, require_seal, require_version
 from condal.io.formats.arrays import read_array, read_arrays
 from condal.io.formats.npy import NUMBERS
+from condal.io.results import record as parts
 from condal.io.results.fields import Fields
 from condal.io.results.points import arrays_of, point_of
-from condal.io.results.record import (
-    ACCURACY,
-    CERTIFICATE,
-    HISTORY,
-    LABELS,
-    OWNER,
-    PICTURE,
-    PROOF,
-    RECONSTRUCTION,
-    RECORD,
-    RESULT,
-    SEPARATOR,
-    TANGENT,
-    TEXT_DTYPE,
-    TIME,
-    WORK,
-    Saved,
-    X,
-    Y,
-)
+from condal.io.results.record import Saved
 from condal.io.results.rows import history_of
 from condal.io.safe_files import PathLike, read_whole, sha256_of, size_of
-from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
 from condal.result import Result, Status
 from condal.storage.sketch import Reconstruction
@@ -91,7 +71,7 @@ def load(folder: PathLike) -> Saved:
     if not path.is_dir():
         wrong = "is not a folder; wanted the folder of a saved result"
         raise FormatError(wrong if path.exists() else "there is no such file or folder", path=name)
-    fields = _record(path / RECORD)
+    fields = _record(path / parts.RECORD)
     _check_files(path, fields)
     figures = fields.table("figures")
     return Saved(
@@ -105,16 +85,16 @@ def load(folder: PathLike) -> Saved:
         versions=_texts(fields.table("versions")),
         created=_time(fields),
         picture=_picture(path, fields),
-        labels=_labels(path, fields),
+        labels=_vector(path, fields, parts.LABELS, np.int64),
     )
 
 
 def _record(path: Path) -> Fields:
-    size_of(path, OWNER)
-    values = read_json(path, RESULT.remedy)
-    require_version(values, RESULT, path)
+    size_of(path, parts.OWNER)
+    values = read_json(path, parts.RESULT.remedy)
+    require_version(values, parts.RESULT, path)
     fields = Fields(values, str(path))
-    fields.only(*FIELDS, optional=(RECONSTRUCTION,))
+    fields.only(*FIELDS, optional=(parts.RECONSTRUCTION,))
     require_seal(values, path)
     return fields
 
@@ -122,26 +102,28 @@ def _record(path: Path) -> Fields:
 def _check_files(folder: Path, fields: Fields) -> None:
     """Refuse files that are missing, differ from the record, or are not named there."""
     files = fields.table("files")
-    needed = {Y, HISTORY} | (set() if fields.absent("x") else {X})
+    needed = {parts.Y, parts.HISTORY} | (set() if fields.absent("x") else {parts.X})
     for name in sorted(needed - set(files.values)):
         raise FormatError(f"does not name {name}, which a result has", path=fields.path)
     for name in files.values:
-        if name not in needed | {TANGENT, SEPARATOR, LABELS, PICTURE}:
+        if name not in needed | {parts.TANGENT, parts.SEPARATOR, parts.LABELS, parts.PICTURE}:
             raise FormatError(
                 f"names the file {name[:60]!a}, which no result has", path=fields.path
             )
         claim, path = files.table(name), folder / name
         claim.only("bytes", "sha256")
         size, digest = claim.whole("bytes"), claim.text("sha256")
-        if size_of(path, OWNER) != size or sha256_of(path) != digest:
+        if size_of(path, parts.OWNER) != size or sha256_of(path) != digest:
             raise FormatError(
-                f"is not what {RECORD} says: it was changed after it was saved", path=str(path)
+                f"is not what {parts.RECORD} says: it was changed after it was saved",
+                path=str(path),
             )
 
 
 def _result(folder: Path, fields: Fields) -> Result:
-    work = fields.table("work").declared(WORK)
-    files, history = fields.table("files").values, _history(folder / HISTORY)
+    work = fields.table("work").declared(parts.WORK)
+    path = folder / parts.HISTORY
+    history = history_of(read_whole(path, MAX_HISTORY_BYTES), str(path))
     first_k = work["first_k"]
     if first_k and (not len(history) or first_k > history.last.k):
         raise FormatError(
@@ -154,7 +136,7 @@ def _result(folder: Path, fields: Fields) -> Result:
 
     return Result(
         x=_point(folder, fields),
-        y=_vector(folder / Y),
+        y=_vector(folder, fields, parts.Y),
         status=STATUSES[fields.choice("status", STATUSES)],
         certificate=_certificate(fields.table("certificate")),
         history=history,
@@ -162,18 +144,18 @@ def _result(folder: Path, fields: Fields) -> Result:
         method=fields.text("method"),
         why=fields.text("why"),
         reason=fields.text("reason"),
-        infeasible=optional("infeasible", Proof, PROOF),
+        infeasible=optional("infeasible", Proof, parts.PROOF),
         tol=fields.number_or_none("tol"),
         seed=None if fields.absent("seed") else fields.whole("seed"),
-        separator=_vector(folder / SEPARATOR) if SEPARATOR in files else None,
-        reconstruction=optional(RECONSTRUCTION, Reconstruction, ACCURACY),
-        tangent=_vector(folder / TANGENT) if TANGENT in files else None,
+        separator=_vector(folder, fields, parts.SEPARATOR),
+        reconstruction=optional(parts.RECONSTRUCTION, Reconstruction, parts.ACCURACY),
+        tangent=_vector(folder, fields, parts.TANGENT),
         **work,
     )
 
 
 def _certificate(fields: Fields) -> Certificate:
-    values = fields.declared(CERTIFICATE)
+    values = fields.declared(parts.CERTIFICATE)
     gap, certificate = values.pop("gap"), Certificate(**values)
     if not np.array_equal(gap, certificate.gap, equal_nan=True):
         raise FormatError(
@@ -187,43 +169,32 @@ def _certificate(fields: Fields) -> Certificate:
 def _point(folder: Path, fields: Fields) -> Any:
     if fields.absent("x"):
         return None
-    arrays = read_arrays(folder / X, most=MAX_BLOCKS, finite=False)
+    arrays = read_arrays(folder / parts.X, most=MAX_BLOCKS, finite=False)
     point = point_of(fields.table("x"), arrays)
     for name in sorted(set(arrays) - {name for name, _ in arrays_of(point)}):
-        raise FormatError(f"holds {name[:40]!a}, which is not part of x", path=str(folder / X))
+        raise FormatError(
+            f"holds {name[:40]!a}, which is not part of x", path=str(folder / parts.X)
+        )
     return point
 
 
-def _vector(path: Path) -> Array:
-    array = read_array(path, finite=False)
-    if array.ndim != 1 or array.dtype != np.float64:
+def _vector(folder: Path, fields: Fields, name: str, dtype: Any = np.float64) -> Any:
+    """Return the vector in a file; None if the record names no such file."""
+    if name not in fields.table("files").values:
+        return None
+    array = read_array(folder / name, finite=dtype is not np.float64)
+    if array.ndim != 1 or array.dtype != dtype:
         raise FormatError(
-            f"holds shape {array.shape} of {array.dtype}; wanted a vector of float64",
-            path=str(path),
+            f"holds shape {array.shape} of {array.dtype}; wanted a vector of {np.dtype(dtype)}",
+            path=str(folder / name),
         )
-    return np.asarray(array)
-
-
-def _history(path: Path) -> History:
-    return history_of(read_whole(path, MAX_HISTORY_BYTES), str(path))
+    return array
 
 
 def _picture(folder: Path, fields: Fields) -> dict[str, Any]:
-    if PICTURE not in fields.table("files").values:
+    if parts.PICTURE not in fields.table("files").values:
         return {}
-    return read_arrays(folder / PICTURE, kinds=NUMBERS + TEXT_DTYPE, finite=False)
-
-
-def _labels(folder: Path, fields: Fields) -> Any:
-    if LABELS not in fields.table("files").values:
-        return None
-    labels = read_array(folder / LABELS)
-    if labels.ndim != 1 or labels.dtype != np.int64:
-        raise FormatError(
-            f"holds shape {labels.shape} of {labels.dtype}; wanted a vector of int64",
-            path=str(folder / LABELS),
-        )
-    return labels
+    return read_arrays(folder / parts.PICTURE, kinds=NUMBERS + parts.TEXT_DTYPE, finite=False)
 
 
 def _file(fields: Fields) -> dict[str, str | None]:
@@ -248,7 +219,7 @@ def _texts(fields: Fields) -> dict[str, str]:
 def _time(fields: Fields) -> str:
     created = fields.text("created")
     try:
-        datetime.strptime(created, TIME)
+        datetime.strptime(created, parts.TIME)
     except ValueError:
         raise FormatError(
             f"created is {created[:40]!a}; wanted a time in UTC such as 2024-02-29T12:00:00Z",

@@ -19,29 +19,10 @@ from condal.io.container.manifest import sealed
 from condal.io.formats.arrays import MAX_MEMBERS
 from condal.io.formats.npy import MAX_HEADER_BYTES, NUMBERS
 from condal.io.formats.signatures import digest_of
+from condal.io.results import record as parts
 from condal.io.results.fields import written
 from condal.io.results.points import FORMULAS, arrays_of, described
-from condal.io.results.record import (
-    ACCURACY,
-    CERTIFICATE,
-    HISTORY,
-    LABELS,
-    PICTURE,
-    PROOF,
-    README,
-    RECONSTRUCTION,
-    RECORD,
-    RESULT,
-    SEPARATOR,
-    TANGENT,
-    TEXT_DTYPE,
-    TIME,
-    WORK,
-    X,
-    Y,
-    check_earlier,
-    check_target,
-)
+from condal.io.results.record import check_earlier, check_target
 from condal.io.results.rows import lines_of
 from condal.io.safe_files import MAX_BYTES, PathLike, sha256_of
 from condal.io.strict_json import encoded, plain
@@ -119,7 +100,7 @@ def save(
     if file is not None and digest is None:
         digest = digest_of(file)
     record = {
-        **RESULT.stamp(),
+        **parts.RESULT.stamp(),
         "problem": result.problem_name,
         "application": application,
         "file": None if file is None else {"name": Path(os.fsdecode(file)).name, "sha256": digest},
@@ -132,7 +113,7 @@ def save(
         "options": plain(dict(options or {}), "options"),
         "settings": plain(dict(settings or {}), "settings"),
         "versions": versions(),
-        "created": datetime.now(UTC).strftime(TIME),
+        "created": datetime.now(UTC).strftime(parts.TIME),
         "x": described(result.x),
     }
     arrays, pictures = dict(arrays_of(result.x)), _pictures(picture or {})
@@ -149,22 +130,22 @@ def save(
         replacing_folder(target, lambda: check_earlier(target, str(target), overwrite)) as new,
     ):
         if result.x is not None:
-            _write_arrays(new / X, arrays)
-        _write_array(new / Y, result.y)
-        for name, vector in ((TANGENT, result.tangent), (SEPARATOR, result.separator)):
+            _write_arrays(new / parts.X, arrays)
+        _write_array(new / parts.Y, result.y)
+        for name, vector in ((parts.TANGENT, result.tangent), (parts.SEPARATOR, result.separator)):
             if vector is not None:
                 _write_array(new / name, vector)
         if labels is not None:
-            _write_array(new / LABELS, np.asarray(labels, dtype=np.int64))
+            _write_array(new / parts.LABELS, np.asarray(labels, dtype=np.int64))
         if pictures:
-            _write_arrays(new / PICTURE, pictures)
-        _write_text(new / HISTORY, lines_of(result.history))
+            _write_arrays(new / parts.PICTURE, pictures)
+        _write_text(new / parts.HISTORY, lines_of(result.history))
         record["files"] = {
             path.name: {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
             for path in sorted(new.iterdir())
         }
-        _write_text(new / README, [readme(record)])
-        _write_text(new / RECORD, sealed(record))
+        _write_text(new / parts.README, [readme(record)])
+        _write_text(new / parts.RECORD, sealed(record))
     return target
 
 
@@ -176,19 +157,19 @@ def _claims(result: Result) -> dict[str, Any]:
         "reason": result.reason,
         "tol": None if result.tol is None else float(result.tol),
         "seed": result.seed,
-        "certificate": written(result.certificate, CERTIFICATE),
-        "infeasible": None if proof is None else written(proof, PROOF),
-        **({} if accuracy is None else {RECONSTRUCTION: written(accuracy, ACCURACY)}),
+        "certificate": written(result.certificate, parts.CERTIFICATE),
+        "infeasible": None if proof is None else written(proof, parts.PROOF),
+        **({} if accuracy is None else {parts.RECONSTRUCTION: written(accuracy, parts.ACCURACY)}),
         "method": result.method,
         "why": result.why,
-        "work": written(result, WORK),
+        "work": written(result, parts.WORK),
     }
 
 
 def _pictures(picture: Mapping[str, Any]) -> dict[str, Any]:
     arrays = {name: np.asarray(values) for name, values in picture.items()}
     for name, array in arrays.items():
-        if not _NAME.fullmatch(name) or array.dtype.kind not in NUMBERS + TEXT_DTYPE:
+        if not _NAME.fullmatch(name) or array.dtype.kind not in NUMBERS + parts.TEXT_DTYPE:
             raise ProblemError(
                 f"a picture is arrays of numbers or text by names of letters, digits and _; got "
                 f"{name!r} of {array.dtype}"
@@ -220,21 +201,21 @@ def readme(record: dict[str, Any]) -> str:
     """Return one screen of text for the record of a result."""
     x = record["x"]
     texts = {
-        RECORD: "status, certificate, settings, SHA-256 of the files",
-        X: "" if x is None else f"the point x, {x['kind']}: {FORMULAS[x['kind']]}",
-        Y: "the dual y, which proves the bound",
-        TANGENT: "the image Mx at which the bound takes the tangent of the objective",
-        SEPARATOR: "the dual that proves that no point is feasible",
-        HISTORY: "a row per iteration; bound and gap are estimates; 1e999 stands for infinity",
-        LABELS: "the answer: a sign, group, place or membership for each vertex",
-        PICTURE: "arrays to draw the answer from",
+        parts.RECORD: "status, certificate, settings, SHA-256 of the files",
+        parts.X: "" if x is None else f"the point x, {x['kind']}: {FORMULAS[x['kind']]}",
+        parts.Y: "the dual y, which proves the bound",
+        parts.TANGENT: "the image Mx at which the bound takes the tangent of the objective",
+        parts.SEPARATOR: "the dual that proves that no point is feasible",
+        parts.HISTORY: "a row per iteration; bound and gap are estimates; 1e999 is infinity",
+        parts.LABELS: "the answer: a sign, group, place or membership for each vertex",
+        parts.PICTURE: "arrays to draw the answer from",
     }
     files = [
         textwrap.fill(text, LINE_WIDTH, initial_indent=f"  {name:<15}", subsequent_indent=" " * 17)
         for name, text in texts.items()
-        if name == RECORD or name in record["files"]
+        if name == parts.RECORD or name in record["files"]
     ]
-    arguments = "x, y, tangent=tangent" if TANGENT in record["files"] else "x, y"
+    arguments = "x, y, tangent=tangent" if parts.TANGENT in record["files"] else "x, y"
     certify = f"condal.certify(problem, {arguments})"
     if record["application"] is not None and record["file"] is not None:
         certify = "condal certify PROBLEM THIS-FOLDER"

@@ -131,6 +131,17 @@ def test_a_limit_is_exit_code_1(limit, status, advice):
     assert record["bound"] >= CYCLE_RELAXATION * (1 - 1e-12)
 
 
+def test_a_file_that_is_not_read_in_time_is_given_up(monkeypatch):
+    monkeypatch.setattr("condal.cli.session.MIN_BUILD_SECONDS", 0.0)
+    ended = run("solve", CYCLE, "--as", "max-cut", "--max-seconds", "1e-9", "--json", "r.json")
+    assert ended.exit_code == 1
+    assert ended.stderr == (
+        "condal: the time was up (raise --max-seconds) before the problem was built; nothing is "
+        "written\n"
+    )
+    assert not Path("r.json").exists()
+
+
 def test_negative_weights_claim_no_share():
     Path("negative.txt").write_text("3 3\n1 2 -1\n2 3 -1\n1 3 -1\n")
     ended = run("solve", "negative.txt", "--as", "max-cut")

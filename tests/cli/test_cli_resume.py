@@ -121,7 +121,7 @@ def test_every_application_is_resumed_with_its_own_options(name):
         ("resume graph.txt graph.txt", "not a condal checkpoint"),
         ("resume graph.txt c", "the checkpoint comes first: condal resume FILE PROBLEM"),
         ("resume none graph.txt", "there is no such file"),
-        ("resume folder graph.txt", "folder: is a folder without a manifest, so not a checkpoint"),
+        ("resume folder graph.txt", "folder: is a folder without a manifest, not a checkpoint"),
         ("resume c graph.txt --json c", "is the checkpoint; give"),
         ("resume c graph.txt --out c", "is the checkpoint; give"),
         (f"{SOLVE} c", "exists already and is not overwritten: resume it with"),

@@ -7,10 +7,13 @@ takes hours for these.
 from __future__ import annotations
 
 import contextlib
+import gzip
 
 import pytest
 
 from condal.errors import FormatError
+from condal.io.formats import numerals, text
+from condal.runtime.meter import Cancelled, Deadline, Stopper
 from readers import FORMATS
 from readers.contents import BANNER
 
@@ -87,3 +90,26 @@ def test_no_hang_on_a_long_word(name, word, tmp_path):
     path.write_bytes(whole.replace(last, word))
     with pytest.raises(FormatError):
         form.read(path)
+
+
+class Impatient(Stopper):
+    """Says stop from the fifth time on that it is asked."""
+
+    asks = 0
+
+    @property
+    def stopped(self) -> bool:
+        self.asks += 1
+        return self.asks >= 5
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("name", LONG)
+def test_reading_asks_whether_to_stop(name, pack, tmp_path, monkeypatch):
+    monkeypatch.setattr(numerals, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(text, "CHUNK_BYTES", 1 << 13 if pack is bytes else 1 << 10)
+    head, line, last, _ = LONG[name]
+    path = tmp_path / f"long{BY_NAME[name].suffix}"
+    path.write_bytes(pack(head + numbered(line) + last))
+    with Deadline(Impatient()).on(), pytest.raises(Cancelled):
+        BY_NAME[name].read(path)

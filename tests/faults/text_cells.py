@@ -48,7 +48,6 @@ SPELT = {
     NAN: "must be finite, got '{}'; remove",
     FORTRAN: "exponent '{}'; write E",
 }
-DECIMAL = dict.fromkeys((NAN, FORTRAN), "wanted a decimal number, got '{}'; correct")
 WHOLE_MATRICES = NoSuchThing("it holds whole matrices")
 MEASURED_TWICE = NoSuchThing("an entry may be measured twice")
 
@@ -142,17 +141,19 @@ TEXT: dict[str, dict[str, Cell]] = {
     },
     "sdpa solution": {
         TRAILING: Refused(SOLUTION + b"the end\n", "wanted 'matrix block i j value', 5 finite", 7),
-        BANNED: Refused(b"CSDP\n" + SOLUTION, "the dual, on the first line, must be numbers; got"),
+        BANNED: Refused(
+            b"CSDP\n" + SOLUTION, "the dual, on the first line, must be finite numbers; got"
+        ),
         ZERO: Refused(SOLUTION + b"2 1 0 1 1\n", "block 1 has entries beyond its size, 2"),
         LOWER: Read(SOLUTION.replace(b"2 1 1 2", b"2 1 2 1"), SOLUTION),
         OFF: Refused(SOLUTION + b"2 2 1 2 1\n", "block 2 has entries beyond its size, 1"),
         TWICE: Read(SOLUTION + b"2 2 1 1 0.125\n", SOLUTION),
         **without(COUNT),
         HUGE: Refused(SOLUTION + b"2 1 %b 1 1\n" % MILLION_MILLION, "beyond its size, 2"),
-        **_numbers(SOLUTION, b"0.125", 6, said=dict.fromkeys(SPELT, "5 finite numbers; got")),
+        **_numbers(SOLUTION, b"0.125", 6, said=dict.fromkeys(SPELT, "5 finite numbers, 4 of them")),
     },
     "sdplr factors": {
-        TRAILING: Refused(FACTORS + b"the end\n", "a factor must be numbers; got"),
+        TRAILING: Refused(FACTORS + b"the end\n", "a factor must be finite numbers; got"),
         BANNED: Refused(b"SDPLR\n" + FACTORS, "does not begin with 'dual variable'"),
         **without(ZERO, TWICE),
         LOWER: NoSuchThing("it holds factors"),
@@ -164,10 +165,10 @@ TEXT: dict[str, dict[str, Cell]] = {
         ),
         OVERFLOW: Refused(FACTORS.replace(b"-0.25", b"1e999"), "a factor must be finite numbers"),
         NAN: Refused(FACTORS.replace(b"-0.25", b"nan"), "a factor must be finite numbers; got"),
-        FORTRAN: Refused(FACTORS.replace(b"-0.25", b"1D3"), "a factor must be numbers; got"),
+        FORTRAN: Refused(FACTORS.replace(b"-0.25", b"1D3"), "a factor must be finite numbers; got"),
     },
     "sdpa result": {
-        TRAILING: Refused(RESULT + b"the end\n", "yMat must be numbers; got"),
+        TRAILING: Refused(RESULT + b"the end\n", "yMat must be finite numbers; got"),
         BANNED: Refused(RESULT.replace(b"xVec", b"zVec"), "has no xVec; wanted the result of"),
         **without(ZERO, TWICE, HUGE),
         LOWER: WHOLE_MATRICES,
@@ -175,7 +176,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         COUNT: Refused(RESULT.replace(b"0.125", b"1,2"), "yMat holds 6 numbers; wanted 5"),
         OVERFLOW: Refused(RESULT.replace(b"0.125", b"1e999"), "yMat must be finite numbers"),
         NAN: Refused(RESULT.replace(b"0.125", b"nan"), "yMat must be finite numbers; got"),
-        FORTRAN: Refused(RESULT.replace(b"0.125", b"1D3"), "yMat must be numbers; got"),
+        FORTRAN: Refused(RESULT.replace(b"0.125", b"1D3"), "yMat must be finite numbers; got"),
     },
     "qaplib": {
         TRAILING: Refused(QAPLIB + b"7\n", "8 numbers, but '7' follows them; remove it", 7),
@@ -184,7 +185,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         LOWER: WHOLE_MATRICES,
         COUNT: Refused(b"3" + QAPLIB[1:], "18 numbers, but the file ends after 8; it is trunc", 6),
         HUGE: Refused(MILLION_MILLION + QAPLIB[1:], "but the file ends after 8; it is trunc", 6),
-        **_numbers(QAPLIB, b"15", 6, said=SPELT | DECIMAL),
+        **_numbers(QAPLIB, b"15", 6),
     },
     "qaplib solution": {
         TRAILING: Refused(PERMUTATION + b"EOF\n", "3 numbers, but 'EOF' follows them", 3),
@@ -196,7 +197,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         HUGE: Refused(
             MILLION_MILLION + b" 12\n2 3 1\n", "but the file ends after 3; it is trunc", 2
         ),
-        **_numbers(PERMUTATION, b"12", 1, said=SPELT | DECIMAL),
+        **_numbers(PERMUTATION, b"12", 1),
     },
     "g2o": {
         TRAILING: Refused(G2O + b"EOF\n", "'EOF' is an unknown tag; wanted VERTEX_SE2", 4),

@@ -63,10 +63,7 @@ def summary(result: Result, answer: Rows) -> Rows:
     elif result.certificate.certified:
         point = "point feasible up to rounding" if result.bracket else "nearly feasible point"
         rows += [
-            (
-                "objective",
-                f"{_objective(result)}, at a {point} of the convex problem",
-            ),
+            ("objective", f"{_objective(result)}, at a {point} of the convex problem"),
             ("gap", f"{result.gap:.2g} from objective to bound{_unit(result)}"),
             ("infeasibility", f"{result.infeasibility:.2g}, worth {_worth(result)} (its price)"),
             *(

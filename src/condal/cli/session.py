@@ -17,12 +17,14 @@ from condal.cli.outputs import Outcome, Outputs, Sinks
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.limits import ABORTED, SignalHandler, TimeLimit
-from condal.runtime.meter import Stopper
+from condal.runtime.meter import Cancelled, Deadline, Stopper
 from condal.runtime.text import escape_terminal
 
 NO_ANSWER = ("answer", "none: interrupted while the result was rounded")
 PROVABLE = ("max-cut", "sdp")  # what a proof file can be about
-STOPPED_EARLY = "condal: interrupted before {what}; nothing is written"
+STOPPED_EARLY = "condal: {why} before {what}; nothing is written"
+TIME_IS_UP = "the time was up (raise --max-seconds)"
+MIN_BUILD_SECONDS = 1.0  # a shorter limit ends the solve, but no file that is read by then
 
 
 class Session:
@@ -93,7 +95,9 @@ class Session:
         chosen |= {"say": self.say, "limit": self.limit}
         what, progress = "the problem was built", self.progress
         try:
-            model = self.application.build(self.file, chosen)
+            until = max(self.limit.until, self.limit.began + MIN_BUILD_SECONDS)
+            with Deadline(until=until).on():
+                model = self.application.build(self.file, chosen)
             what, reading = "there was a point", self.limit.seconds
             with progress or nullcontext():
                 result = solve(model, callback=progress, stopper=self.stopper)
@@ -102,15 +106,17 @@ class Session:
                 )
                 if progress is not None:
                     progress.conclude(outcome.result)
+        except Cancelled:
+            self._stop_early(what, TIME_IS_UP)
         except KeyboardInterrupt:
             if not signals.came:
                 raise
             self._stop_early(what)
         return outcome if self.outputs.folder is None else drawn(outcome)
 
-    def _stop_early(self, what: str) -> NoReturn:
-        """Exit after a Ctrl-C that came before there was anything to write."""
-        click.echo(STOPPED_EARLY.format(what=what), err=True)
+    def _stop_early(self, what: str, why: str = "interrupted") -> NoReturn:
+        """Exit before there is anything to write."""
+        click.echo(STOPPED_EARLY.format(why=why, what=what), err=True)
         self.context.exit(result_text.STOPPED)
 
 

@@ -132,14 +132,20 @@ def test_a_solution_without_entries_is_zero(put):
     ("contents", "text"),
     [
         ("nan\n", "must be finite numbers; got 'nan'"),
-        ("nan 1e\n", "the dual, on the first line, must be numbers; got '1e'"),
+        ("nan 1e\n", "the dual, on the first line, must be finite numbers; got 'nan'"),
         (
             "1.0\n2 1 1 1\n",
-            "line 2: wanted 'matrix block i j value', 5 finite numbers; got '2 1 1 1'",
+            "line 2: wanted 'matrix block i j value', 5 finite numbers, 4 of them whole",
         ),
-        ("1.0\n2 1 x 1 1.0\n", "line 2: wanted 'matrix block i j value', 5 finite numbers; got"),
+        (
+            "1.0\n2 1 x 1 1.0\n",
+            "line 2: wanted 'matrix block i j value', 5 finite numbers, 4 of them whole; got",
+        ),
         ("1.0\n#5\n", "line 2: wanted 'matrix block i j value'"),
-        ("1.0\n2 1 1.5 1 1\n", "line 2: the matrix, block, row and column of an entry must be"),
+        (
+            "1.0\n2 1 1.5 1 1\n",
+            "line 2: wanted 'matrix block i j value', 5 finite numbers, 4 of them whole",
+        ),
         ("1.0\n2 1 1 2 1\n2 1 2 1 3\n", "block 1 has an entry twice, with two values"),
     ],
 )
@@ -151,7 +157,7 @@ def test_a_broken_solution_is_refused(put, contents, text):
 @pytest.mark.parametrize(
     ("contents", "text"),
     [
-        ("xVec = {1}\nxMat = \nyMat = {NOPRINT}\n", "yMat must be numbers"),
+        ("xVec = {1}\nxMat = \nyMat = {NOPRINT}\n", "yMat must be finite numbers"),
     ],
 )
 def test_a_broken_result_is_refused(put, contents, text):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
-from condal.io.formats import entries, read_metis, write_metis
+from condal.io.formats import numerals, read_metis, write_metis
 from condal.io.formats.text import Text
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -45,7 +45,7 @@ def parse(contents: str | bytes) -> sparse.csr_array:
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_reads_known_graphs(put, monkeypatch, block, contents, W):
-    monkeypatch.setattr(entries, "BLOCK_BYTES", block)
+    monkeypatch.setattr(numerals, "BLOCK_BYTES", block)
     found = read_metis(put(contents, "g.graph"))
     assert found.has_canonical_format
     np.testing.assert_array_equal(found.toarray(), W)
@@ -77,26 +77,18 @@ def test_reads_known_graphs(put, monkeypatch, block, contents, W):
         ("3 2\n2\n1 3\n\n", 3, "the edge to vertex 3 is given once: the line of vertex 3 does not"),
         ("3 2\n2\n1\n2\n", 4, "the edge to vertex 2 is given once"),
         ("3 1\n\n% here\n1 3\n2\n", 4, "the edge to vertex 1 is given once"),
-        (
-            "3 2 1\n2 2\n1 2 3 4\n2 5\n",
-            4,
-            "between vertices 2 and 3 has weight 4 .* and 5 in the other",
-        ),
+        ("3 2 1\n2 2\n1 2 3 4\n2 5\n", 4, "vertices 2 and 3 has weight 4 .* and 5 in the other"),
         ("3 2 1\n2 2\n1 2 3\n2 4\n", 3, "the last neighbour of vertex 2 has no weight"),
         ("3 2 10\n7 2\n1.5 1 3\n1 2\n", 3, "a vertex weight must be a whole number.*'1.5'"),
         ("3 2 10\n7 2\n-1 1 3\n1 2\n", 3, "a vertex weight must be a whole number.*'-1'"),
-        (
-            "2 0 10\n3\n\n",
-            3,
-            "got 0 numbers for vertex 2; by the header its line begins with its 1",
-        ),
+        ("2 0 10\n3\n\n", 3, "got 0 numbers for vertex 2; .* its line begins with its 1"),
         ("2 0 10\n3\n", 2, "the line of vertex 2 is missing"),
         ("3 1\n2\n1 3\n2\n", 1, "the header says 1 edges, but the lines hold 2, each twice"),
     ],
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_refuses(refuses, monkeypatch, block, contents, line, message):
-    monkeypatch.setattr(entries, "BLOCK_BYTES", block)
+    monkeypatch.setattr(numerals, "BLOCK_BYTES", block)
     refuses(read_metis, contents, message, line)
 
 
@@ -113,7 +105,7 @@ def test_agrees_with_a_reader_that_goes_line_by_line(lines, m, block):
             W[i, int(word) - 1] = 1.0
     good = good and (W == W.T).all() and not W.diagonal().any() and W.sum() == 2 * m
     contents = f"3 {m}\n" + "".join(" ".join(row) + "\n" for row in lines)
-    with mock.patch.object(entries, "BLOCK_BYTES", block):
+    with mock.patch.object(numerals, "BLOCK_BYTES", block):
         if good:
             np.testing.assert_array_equal(parse(contents).toarray(), W)
         else:

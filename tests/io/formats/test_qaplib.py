@@ -45,7 +45,7 @@ def test_reads_known_solutions(put, contents):
         ("\n\n0\n", 3, "0 facilities; wanted at least 1"),
         ("2\n", 1, "8 numbers, but the file ends after 0"),
         ("2\n" + "0\n" * 7, 8, "8 numbers, but the file ends after 7"),
-        ("1\n5\nx\n", 3, "wanted a decimal number, got 'x'"),
+        ("1\n5\nx\n", 3, "a value must be a decimal number, got 'x'"),
     ],
 )
 def test_refuses_problems(refuses, contents, line, message):
@@ -62,7 +62,7 @@ def test_commas_alone_are_no_numbers(put, read):
     ("contents", "line", "message"),
     [
         ("3\n1 2 3\n", 1, "the first line must be 'n cost', got '3'"),
-        ("3 x\n1 2 3\n", 1, "wanted a decimal number, got 'x'"),
+        ("3 x\n1 2 3\n", 1, "a value must be a decimal number, got 'x'"),
         ("3 5\n0 1 3\n", 2, "the permutation must hold each of 0 to 2 once"),
         ("3 5\n1 2.5 3\n", 2, "the permutation must hold each of 1 to 3 once"),
     ],

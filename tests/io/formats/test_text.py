@@ -62,11 +62,9 @@ def test_reads_many_chunks(put, monkeypatch, pack):
         (b"BZh91AY&SY", "bunzip2; wanted plain, gzip or xz text"),
         (b"PK\x03\x04....", "zip archive; unpack it"),
         (b"\x28\xb5\x2f\xfd...", "zstd-compressed"),
-        (gzip.compress(PLAIN)[:-4], "truncated or damaged .*fetch the file again"),
         (gzip.compress(PLAIN)[:-8] + bytes(8), "truncated or damaged"),
         (gzip.compress(PLAIN)[:12] + b"\xff" * 20, "truncated or damaged"),
         (gzip.compress(PLAIN) + b"garbage", "truncated or damaged"),
-        (lzma.compress(PLAIN)[:-4], "truncated or damaged .*inside an xz stream"),
         (lzma.compress(PLAIN) + b"garbage", "truncated or damaged"),
     ],
 )

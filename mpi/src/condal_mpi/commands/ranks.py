@@ -19,6 +19,7 @@ from condal.cli.application import Application, Chosen, rounded
 from condal.cli.outputs import Outputs
 from condal.errors import FormatError, ProblemError
 from condal.methods import registry
+from condal.runtime.meter import uninterrupted
 
 APPLICATIONS = ("max-cut", "theta", "phase-retrieval")
 SILENT = Outputs(None, None, None, overwrite=False, quiet=True)
@@ -47,7 +48,7 @@ def on_ranks(
     R = _sketch_size(storage)
 
     def build(file: str, chosen: Chosen) -> Any:
-        with team.solving():
+        with uninterrupted(), team.solving():  # ranks would ask for the time at other places
             if application.name == "max-cut":
                 model: Any = condal_mpi.read_max_cut(file, team)
             elif application.name == "theta":
@@ -121,8 +122,7 @@ def folder_reader(file: str) -> Callable[[str], dict[str, Any]]:
     """Return the function that reads the header of a distributed checkpoint."""
     if not condal_mpi.is_sharded_checkpoint(file):
         raise FormatError(
-            "is a folder without a manifest, so not a checkpoint of condal solve --distributed; "
-            "check the path",
+            "is a folder without a manifest, not a checkpoint of condal solve --distributed",
             path=file,
         )
     return condal_mpi.read_about

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +17,8 @@ import scipy.sparse as sp
 from condal.errors import FormatError
 from condal.io.formats import numerals
 from condal.io.formats.arrays import read_arrays
-from condal.io.formats.entries import line_blocks
+from condal.io.formats.entries import weight_fault
+from condal.io.formats.sdpa_parser import parse_entries
 from condal.io.formats.signatures import is_npz
 from condal.io.formats.text import Text, quote, read_text
 from condal.io.formats.writing import write_text
@@ -30,7 +30,7 @@ POINT, FACTOR, DUALS = "x", ("U", "weights"), ("y", "z")
 _BLOCK = re.compile(r"X([1-9][0-9]{0,5})?")
 DUAL = [b"dual", b"variable"]  # how a file of SDPLR begins
 _SLACK, _MATRIX = 1, 2  # the first number of an entry of a solution
-_SEPARATORS = re.compile(rb"[{},()\s]+")
+_SEPARATORS = bytes.maketrans(b"{},()\v\f", b"       ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,54 +139,31 @@ def read_solution(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
     first, after = next(text.lines())
     z = _numbers(text, first, "the dual, on the first line,")
     X = tuple(np.zeros((n, n) if n > 0 else -n) for n in sizes)
-    table = _entries(text, after)
+    columns = parse_entries(text.data[after:])
+    if columns is None:
+        text.refuse_first(after, _entry_fault)
+    matrices, blocks, rows, cols, values = columns
     for number, block in enumerate(X, 1):
-        entries = table[(table[:, 0] == _MATRIX) & (table[:, 1] == number)]
-        i, j = (entries[:, side].astype(np.int64) - 1 for side in (2, 3))
+        entries = np.flatnonzero((matrices == _MATRIX) & (blocks == number))
+        i, j = rows[entries] - 1, cols[entries] - 1
         if entries.size and (min(i.min(), j.min()) < 0 or max(i.max(), j.max()) >= len(block)):
             raise text.error(f"block {number} has entries beyond its size, {len(block)}")
         if block.ndim == 1 and (i != j).any():
             raise text.error(f"block {number} is diagonal, but has entries off the diagonal")
         place = (i,) if block.ndim == 1 else (np.minimum(i, j), np.maximum(i, j))
-        block[place] = entries[:, 4]
-        if (block[place] != entries[:, 4]).any():
+        block[place] = values[entries]
+        if (block[place] != values[entries]).any():
             raise text.error(f"block {number} has an entry twice, with two values")
         block[place[::-1]] = block[place]
     return SdpaSolution(z, X)
 
 
-def _entries(text: Text, after: int) -> Array:
-    """Return the lines 'matrix block i j value' from an offset on."""
-    blocks = [np.zeros((0, 5))]
-    for begin, end in line_blocks(text.data, after):
-        a = np.frombuffer(text.data, np.uint8, end - begin, begin)
-        starts, ends, _, width = numerals.split_words(a)
-        well_formed = numerals.IN_REALS[a].all() and (width == 5).all()
-        values = numerals.parse_numbers(a, starts, ends) if well_formed else None
-        if values is None:
-            _refuse_first(text, after)
-        blocks.append(values.reshape(-1, 5))
-    table = np.concatenate(blocks)
-    places = table[:, :4]
-    wrong = (places != np.rint(places)) | (np.abs(places) > numerals.MAX_EXACT_INTEGER)
-    if wrong.any():
-        raise text.error(
-            "the matrix, block, row and column of an entry must be whole numbers",
-            text.line_of_row(after, int(np.argmax(wrong.any(axis=1)))),
-        )
-    return table
-
-
-def _refuse_first(text: Text, after: int) -> NoReturn:
-    """Raise the error of the first faulty line."""
-    for line, content in text.numbered_lines(after):
-        words = numerals.WORD.findall(content)
-        finite = all(numerals.DECIMAL.fullmatch(word) and isfinite(float(word)) for word in words)
-        if len(words) not in (0, 5) or not finite:
-            raise text.error(
-                f"wanted 'matrix block i j value', 5 finite numbers; got {quote(content)}", line
-            )
-    raise AssertionError("the bulk parser refused correct lines")
+def _entry_fault(line: bytes) -> str | None:
+    words = numerals.WORD.findall(line)
+    whole = all(map(numerals.is_count, words[:4]))
+    if not words or (len(words) == 5 and whole and weight_fault(words[4]) is None):
+        return None
+    return f"wanted 'matrix block i j value', 5 finite numbers, 4 of them whole; got {quote(line)}"
 
 
 def read_result(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
@@ -253,13 +230,9 @@ def _section(text: Text, begin: bytes, end: bytes) -> bytes:
 
 
 def _numbers(text: Text, piece: bytes, name: str) -> Array:
-    words = _SEPARATORS.sub(b" ", piece).split()
-    odd = [word for word in words if not numerals.DECIMAL.fullmatch(word)]
-    bad = next((word for word in odd if not numerals.NOT_FINITE.fullmatch(word)), None)
-    if bad is not None:
-        raise text.error(f"{name} must be numbers; got {quote(bad)}")
-    # Not an array of words: each would take as much memory as the longest.
-    numbers = np.fromiter(map(float, words), np.float64, len(words))
-    if numbers.size == 0 or not np.isfinite(numbers).all():
-        raise text.error(f"{name} must be finite numbers; got {quote(odd[0] if odd else piece)}")
+    plain = piece.translate(_SEPARATORS)
+    numbers = numerals.parse_all(plain)
+    if numbers is None or numbers.size == 0:
+        bad = next((word for word in plain.split() if weight_fault(word) is not None), piece)
+        raise text.error(f"{name} must be finite numbers; got {quote(bad)}")
     return numbers

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from typing import NoReturn, TypeAlias
 
 import numpy as np
@@ -24,7 +24,6 @@ Entries: TypeAlias = tuple[Indices, Indices, Floats]
 
 MAX_VERTICES = 10**9
 ALWAYS_ALLOWED = 10**6  # vertices, or rows, that a file of any size may claim
-BLOCK_BYTES = 1 << 23  # bounds the working arrays, about 20 bytes for each byte of text
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def read_entries(
     """
     seen, text = 0, header.text
     for text, start in pieces.after(header):
-        for begin, end in line_blocks(text.data, start):
+        for begin, end in numerals.line_blocks(text.data, start):
             block = _parse_block(text.data, begin, end, layout)
             if block is None or seen + block[0].size > layout.m:
                 _refuse_first_fault(text, layout, begin, seen)
@@ -118,52 +117,31 @@ def read_entries(
         )
 
 
-def line_blocks(data: bytes, start: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole lines, of about BLOCK_BYTES bytes."""
-    while start < len(data):
-        end = data.find(b"\n", start + BLOCK_BYTES) + 1 or len(data)
-        yield start, end
-        start = end
-
-
 def _parse_block(data: bytes, begin: int, end: int, layout: Layout) -> Entries | None:
     """Parse data[begin:end]; None if any line is faulty."""
     a = np.frombuffer(data, np.uint8, end - begin, begin)
-    if not (numerals.IN_INTEGERS if layout.integer else numerals.IN_REALS)[a].all():
+    known = numerals.IN_INTEGERS if layout.integer else numerals.IN_REALS
+    columns = numerals.parse_lines(a, 2, layout.columns, known)
+    if columns is None or any(k.size and (k.min() < 1 or k.max() > layout.n) for k in columns[:2]):
         return None
-    starts, ends, first, width = numerals.split_words(a)
-    if not np.isin(width, layout.columns).all():
-        return None
-
-    i = numerals.parse_digits(a, starts[first], ends[first])
-    j = numerals.parse_digits(a, starts[first + 1], ends[first + 1])
-    third = first[width == 3] + 2
-    weights = numerals.parse_numbers(a, starts[third], ends[third])
-    if i is None or j is None or weights is None:
-        return None
-    if any(k.size and (k.min() < 1 or k.max() > layout.n) for k in (i, j)):
-        return None
-    w = np.ones(first.size)
-    w[width == 3] = weights
+    i, j, w = columns
     return (i - 1).astype(np.int32), (j - 1).astype(np.int32), w
 
 
 def _refuse_first_fault(text: Text, layout: Layout, begin: int, seen: int) -> NoReturn:
     """Raise the error of the first faulty line from offset `begin` on."""
-    for number, content in text.numbered_lines(begin):
+    numbers = count(seen)
+
+    def fault(content: bytes) -> str | None:
         tokens = [word[0] for word in islice(numerals.WORD.finditer(content), 5)]
-        if not tokens:
-            continue
-        if seen == layout.m:
-            raise text.error(
+        if tokens and next(numbers) == layout.m:
+            return (
                 f"the header says {layout.m} {layout.noun}, but {quote(content)} follows them;"
-                f" correct the header or remove the excess{layout.hint}",
-                number,
+                f" correct the header or remove the excess{layout.hint}"
             )
-        if (fault := _line_fault(tokens, layout)) is not None:
-            raise text.error(fault, number)
-        seen += 1
-    raise AssertionError("the bulk parser refused correct lines")
+        return _line_fault(tokens, layout) if tokens else None
+
+    text.refuse_first(begin, fault)
 
 
 def _line_fault(tokens: list[bytes], layout: Layout) -> str | None:

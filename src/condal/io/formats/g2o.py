@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from condal.errors import FormatError
 from condal.io.formats.entries import weight_fault
-from condal.io.formats.numerals import IN_REALS, spell
+from condal.io.formats.numerals import parse_all, spell
 from condal.io.formats.text import Text, quote, read_text
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
@@ -177,12 +176,9 @@ class _Rows:
 
 
 def _numbers(text: Text, words: list[list[bytes]], places: list[int]) -> Array:
-    characters = np.frombuffer(b"".join(map(b"".join, words)), np.uint8)
-    if IN_REALS[characters].all():
-        with suppress(ValueError):
-            numbers = np.array([[float(word) for word in row] for row in words])
-            if np.isfinite(numbers).all():
-                return numbers
+    numbers = parse_all(b"\n".join(map(b" ".join, words)))
+    if numbers is not None:
+        return numbers.reshape(len(words), -1)
     for row, place in zip(words, places, strict=True):
         for word in row:
             if (fault := weight_fault(word, noun="number")) is not None:

@@ -32,7 +32,6 @@ from condal.io.formats.entries import (
     Layout,
     check_claims,
     index_fault,
-    line_blocks,
     read_count,
     weight_fault,
 )
@@ -143,7 +142,7 @@ def _entries(pieces: TextPieces, plan: _Plan) -> Iterator[Entries]:
         # Comments do not count as vertices; only errors need their lines.
         body = _COMMENT.sub(b"", text.data[start:]) if b"%" in text.data else text.data[start:]
         before = ends
-        for begin, end in line_blocks(body, 0):
+        for begin, end in numerals.line_blocks(body):
             block = _bulk(body, begin, end, plan, ends)
             if block is None:
                 _refuse_first_fault(text, start, plan, before)

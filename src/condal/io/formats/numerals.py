@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from condal.runtime.meter import check_cancelled
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -14,6 +17,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 MAX_EXACT_INTEGER = 2**53  # above it a float may stand for several integers
 MAX_DIGITS = 18  # of an integer that surely fits in 64 bits
+BLOCK_BYTES = 1 << 23  # bounds the working arrays, about 20 bytes for each byte of text
 
 # Not what bytes.split() leaves: it also cuts at vertical tabs and form feeds, which are refused.
 WORD = re.compile(rb"[^ \t\r\n]+")
@@ -51,6 +55,20 @@ def _lookup(characters: bytes) -> npt.NDArray[np.bool_]:
 _SPACE = _lookup(b" \t\r\n")
 IN_INTEGERS = _lookup(b" \t\r\n0123456789+-")
 IN_REALS = _lookup(b" \t\r\n0123456789+-.eE")
+
+
+def line_blocks(data: bytes, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield ranges of whole lines, of about BLOCK_BYTES bytes.
+
+    All but the first ask whether the time is up, so a small file is read whatever the limit.
+    """
+    begin = start
+    while begin < len(data):
+        if begin > start:
+            check_cancelled()
+        end = data.find(b"\n", begin + BLOCK_BYTES) + 1 or len(data)
+        yield begin, end
+        begin = end
 
 
 def split_words(a: Bytes) -> tuple[Ints, Ints, Ints, Ints]:
@@ -99,3 +117,37 @@ def parse_numbers(a: Bytes, starts: Ints, ends: Ints) -> Floats | None:
     except ValueError:
         return None
     return value if np.isfinite(value).all() else None
+
+
+def parse_lines(
+    a: Bytes, whole: int, widths: Sequence[int], known: npt.NDArray[np.bool_] = IN_REALS
+) -> tuple[Any, ...] | None:
+    """Parse lines of `whole` whole numbers and a number, 1 where it is missing, into columns.
+
+    None if any line is faulty, or does not have one of these widths.
+    """
+    starts, ends, first, width = split_words(a)
+    if not known[a].all() or not np.isin(width, widths).all():
+        return None
+    columns = [parse_digits(a, starts[first + k], ends[first + k]) for k in range(whole)]
+    has_number = width > whole
+    last = first[has_number] + whole
+    numbers = parse_numbers(a, starts[last], ends[last])
+    if numbers is None or any(column is None for column in columns):
+        return None
+    values = np.ones(first.size)
+    values[has_number] = numbers
+    return *columns, values
+
+
+def parse_all(data: bytes) -> Floats | None:
+    """Parse all words of a text; None if any is not a finite decimal number."""
+    parts = [np.zeros(0)]
+    for begin, end in line_blocks(data):
+        a = np.frombuffer(data, np.uint8, end - begin, begin)
+        starts, ends, *_ = split_words(a)
+        values = parse_numbers(a, starts, ends) if IN_REALS[a].all() else None
+        if values is None:
+            return None
+        parts.append(values)
+    return np.concatenate(parts)

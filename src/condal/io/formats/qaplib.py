@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 
-from condal.io.formats.entries import read_count
-from condal.io.formats.numerals import DECIMAL
+from condal.io.formats.entries import read_count, weight_fault
+from condal.io.formats.numerals import parse_all
 from condal.io.formats.text import Text, quote, read_text
 from condal.io.safe_files import PathLike
 from condal.linalg.points import Array
@@ -121,10 +120,8 @@ def _size(text: Text, word: bytes, begin: int) -> int:
 
 def _numbers(text: Text, begin: int, count: int, why: str) -> Array:
     """Return the numbers from offset `begin` on, of which there must be `count`."""
-    words = _WORD.findall(text.data, begin)
-    well_formed = len(words) == count and all(map(DECIMAL.fullmatch, words))
-    numbers = np.array([float(word) for word in words]) if well_formed else np.array(np.nan)
-    if not np.isfinite(numbers).all():
+    numbers = parse_all(text.data[begin:].replace(b",", b" "))
+    if numbers is None or numbers.size != count:
         _refuse(text, begin, count, why)
     return numbers
 
@@ -150,9 +147,6 @@ def _refuse(text: Text, begin: int, count: int, why: str) -> NoReturn:
 
 
 def _number(text: Text, word: bytes, line: int) -> float:
-    if not DECIMAL.fullmatch(word):
-        raise text.error(f"wanted a decimal number, got {quote(word)}; correct the line", line)
-    value = float(word)
-    if not math.isfinite(value):
-        raise text.error(f"the number {quote(word)} overflows; scale all below 1e308", line)
-    return value
+    if (fault := weight_fault(word, noun="value")) is not None:
+        raise text.error(fault, line)
+    return float(word)

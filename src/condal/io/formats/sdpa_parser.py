@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from condal.io.formats import numerals
-from condal.io.formats.entries import max_claim
+from condal.io.formats.entries import max_claim, weight_fault
 from condal.io.formats.numerals import Floats, Ints
 from condal.io.formats.text import Text, quote
 
@@ -21,6 +21,7 @@ Columns: TypeAlias = tuple[Ints, Ints, Ints, Ints, Floats]
 # Separators become spaces, and Fortran's exponents the usual ones.
 _PLAIN = bytes.maketrans(b",(){}dDqQ", b"     eEeE")
 _SEPARATORS = bytes.maketrans(b",(){}", b"     ")
+_NO_ENTRIES: tuple[Any, ...] = (*[np.zeros(0, np.int64)] * 4, np.zeros(0))
 _NOUNS = ("matrix", "block", "row", "column")
 
 
@@ -36,10 +37,11 @@ class _Header:
 def parse_sdpa(text: Text) -> tuple[Floats, tuple[int, ...], Columns]:
     """Return b, the sizes of the blocks, and the entries."""
     header = _header(text)
-    columns = _bulk(text.data[header.start :], header)
-    if columns is None:
-        _refuse_first_fault(text, header)
-    matrices, blocks, i, j, values = columns
+    columns = parse_entries(text.data[header.start :].translate(_PLAIN))
+    if columns is None or not _fit(columns, header):
+        text.refuse_first(header.start, partial(_entry_fault, header))
+    matrices, values = columns[0], columns[4]
+    blocks, i, j = (column - 1 for column in columns[1:4])
     rows, cols = np.minimum(i, j), np.maximum(i, j)
     _refuse_duplicates(text, header, (matrices, blocks, rows, cols))
     return header.b, header.sizes, (matrices, blocks, rows, cols, values)
@@ -147,42 +149,37 @@ def _refuse_more(lines: _Lines, rest: list[bytes], what: str) -> None:
         )
 
 
-def _bulk(data: bytes, header: _Header) -> Columns | None:
-    """Parse the entries; None if any line is faulty."""
-    a = np.frombuffer(data.translate(_PLAIN), np.uint8)
-    if not numerals.IN_REALS[a].all():
-        return None
-    starts, ends, first, width = numerals.split_words(a)
-    if np.any(width != 5):
-        return None
-    columns = [numerals.parse_digits(a, starts[first + k], ends[first + k]) for k in range(4)]
-    values = numerals.parse_numbers(a, starts[first + 4], ends[first + 4])
-    if values is None or any(column is None for column in columns):
-        return None
-    matrices, blocks, i, j = (column for column in columns if column is not None)
+def parse_entries(data: bytes) -> Columns | None:
+    """Parse lines of four whole numbers and a value; None if any line is faulty."""
+    parts = [_NO_ENTRIES]
+    for begin, end in numerals.line_blocks(data):
+        a = np.frombuffer(data, np.uint8, end - begin, begin)
+        columns = numerals.parse_lines(a, 4, (5,))
+        if columns is None:
+            return None
+        parts.append(columns)
+    matrices, blocks, i, j, values = map(np.concatenate, zip(*parts, strict=True))
+    return matrices, blocks, i, j, values
+
+
+def _fit(columns: Columns, header: _Header) -> bool:
+    """Whether all entries lie in the matrices and blocks of the header."""
+    matrices, blocks, i, j, values = columns
     if not values.size:
-        return matrices, blocks, i, j, values
+        return True
     if matrices.max() > header.b.size or blocks.min() < 1 or blocks.max() > len(header.sizes):
-        return None
+        return False
     sizes = np.array(header.sizes)[blocks - 1]
     if min(i.min(), j.min()) < 1 or np.any(np.maximum(i, j) > abs(sizes)):
-        return None
-    if np.any((sizes < 0) & (i != j)):
-        return None
-    return matrices, blocks - 1, i - 1, j - 1, values
+        return False
+    return not np.any((sizes < 0) & (i != j))
 
 
-def _refuse_first_fault(text: Text, header: _Header) -> NoReturn:
-    """Raise the error of the first faulty entry."""
-    for number, content in text.numbered_lines(header.start):
-        words = numerals.WORD.findall(content.translate(_SEPARATORS))
-        if words and (fault := _entry_fault(words, header)) is not None:
-            raise text.error(fault, number)
-    raise AssertionError("the bulk parser refused correct lines")
-
-
-def _entry_fault(words: list[bytes], header: _Header) -> str | None:
+def _entry_fault(header: _Header, line: bytes) -> str | None:
     """Describe what is wrong with a line, or return None."""
+    words = numerals.WORD.findall(line.translate(_SEPARATORS))
+    if not words:
+        return None
     if len(words) != 5:
         shown = quote(b" ".join(words))
         return f"wanted 'matrix block i j value', 5 columns, got {len(words)}: {shown}"
@@ -205,13 +202,9 @@ def _entry_fault(words: list[bytes], header: _Header) -> str | None:
 
 
 def _number_fault(word: bytes) -> str | None:
-    if numerals.NOT_FINITE.fullmatch(word):
-        return f"it must be finite, got {quote(word)}; remove it or give a number"
-    if not (numerals.DECIMAL.fullmatch(word) or numerals.FORTRAN.fullmatch(word)):
-        return f"wanted a decimal number, got {quote(word)}; correct the line"
-    if not math.isfinite(float(word.translate(_PLAIN))):
-        return f"{quote(word)} overflows; scale the numbers below 1e308"
-    return None
+    plain = word.translate(_PLAIN)
+    fault = weight_fault(plain, noun="value")
+    return fault and fault.replace(quote(plain), quote(word))
 
 
 def _refuse_duplicates(text: Text, header: _Header, places: tuple[Ints, ...]) -> None:

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from condal.errors import FormatError
 from condal.io.formats.entries import max_claim
-from condal.io.formats.text import unpack
+from condal.io.formats.text import unpacked
 from condal.io.safe_files import PathLike, most_bytes, opened
 from condal.linalg.points import Array
 
@@ -189,7 +189,7 @@ def read_matlab(path: PathLike, names: Collection[str]) -> dict[str, Any]:
     """
     name = os.fsdecode(path)
     with opened(name) as file:
-        data = b"".join(unpack(file, name))
+        data = unpacked(file, name)
     if data.startswith(_HDF5):
         raise FormatError("is a MATLAB 7.3 file; save it with save(..., '-v7')", path=name)
     order = {b"IM": "<", b"MI": ">"}.get(data[_HEADER - 2 : _HEADER])

@@ -14,7 +14,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from condal.errors import FormatError
-from condal.io.formats.numerals import DECIMAL, DECIMAL_COMMA, MAX_EXACT_INTEGER, MISSING
+from condal.io.formats.numerals import (
+    DECIMAL,
+    DECIMAL_COMMA,
+    MAX_EXACT_INTEGER,
+    MISSING,
+    line_blocks,
+)
 from condal.io.formats.signatures import is_npy, is_npz
 from condal.io.formats.text import Source, Text, quote, read_text
 from condal.io.safe_files import PathLike
@@ -210,20 +216,24 @@ def _are_names(fields: list[bytes]) -> bool:
 def _values(text: Text, form: _Form, begin: int) -> Array:
     """Parse all rows from `begin` on at once, or raise the error of the first faulty line."""
     delimiter, width = form.delimiter, form.width
-    if not text.data[begin:].strip():
-        return np.empty((0, width))
-    try:
-        values = np.loadtxt(
-            BytesIO(text.data[begin:]),
-            delimiter=None if delimiter is None else delimiter.decode(),
-            comments=None,
-            ndmin=2,
-        )
-    except ValueError:
-        _refuse(text, begin, delimiter, width)
-    if values.shape[1] != width or not np.isfinite(values).all():
-        _refuse(text, begin, delimiter, width)
-    return values
+    parts = [np.empty((0, width))]
+    for first, end in line_blocks(text.data, begin):
+        rows = text.data[first:end]
+        if rows.isspace():
+            continue
+        try:
+            values = np.loadtxt(
+                BytesIO(rows),
+                delimiter=None if delimiter is None else delimiter.decode(),
+                comments=None,
+                ndmin=2,
+            )
+        except ValueError:
+            _refuse(text, first, delimiter, width)
+        if values.shape[1] != width or not np.isfinite(values).all():
+            _refuse(text, first, delimiter, width)
+        parts.append(values)
+    return np.concatenate(parts)
 
 
 def _refuse(text: Text, begin: int, delimiter: bytes | None, width: int) -> NoReturn:

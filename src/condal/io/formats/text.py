@@ -6,14 +6,16 @@ import gzip
 import lzma
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, NoReturn, TypeAlias
 
 from condal.errors import FormatError
 from condal.io.safe_files import PathLike, most_bytes, opened
+from condal.runtime.meter import spend
 
 # xz -9 needs 65 MiB; a header may claim a dictionary of 4 GiB.
 MAX_XZ_MEMORY = 256 << 20
@@ -68,6 +70,7 @@ class Text:
     def lines(self, offset: int = 0) -> Iterator[tuple[bytes, int]]:
         """Yield each line from `offset` on, with the offset of the next line."""
         while offset < len(self.data):
+            spend(0.0)
             end = self.data.find(b"\n", offset)
             after = len(self.data) if end < 0 else end + 1
             yield self.data[offset:after], after
@@ -77,6 +80,13 @@ class Text:
         """Yield each line from `offset` on, after its number."""
         for number, (line, _) in enumerate(self.lines(offset), self.line_at(offset)):
             yield number, line
+
+    def refuse_first(self, offset: int, fault: Callable[[bytes], str | None]) -> NoReturn:
+        """Raise the error of the first line from `offset` on in which `fault` finds one."""
+        for number, line in self.numbered_lines(offset):
+            if (found := fault(line)) is not None:
+                raise self.error(found, number)
+        raise AssertionError("the bulk parser refused correct lines")
 
 
 Source: TypeAlias = PathLike | Text
@@ -92,7 +102,7 @@ def read_text(source: Source, *, wanted: str = "a graph") -> Text:
     name = os.fsdecode(source)
     with opened(name) as file:
         refuse_binary(file, name)
-        data = b"".join(unpack(file, name))
+        data = unpacked(file, name)
     text = Text(name, data.removeprefix(BYTE_ORDER_MARK))
     if not text.data or text.data.isspace():
         raise empty_error(name, wanted)
@@ -120,6 +130,8 @@ def unpack(file: BinaryIO, name: str, *, most: int | None = None) -> Iterator[by
     total = 0
     try:
         for chunk in _chunks(file, kind):
+            if total:
+                spend(0.0)
             total += len(chunk)
             if total > limit:
                 raise FormatError(
@@ -133,6 +145,13 @@ def unpack(file: BinaryIO, name: str, *, most: int | None = None) -> Iterator[by
             f"the compressed data are truncated or damaged ({error}); fetch the file again",
             path=name,
         ) from error
+
+
+def unpacked(file: BinaryIO, name: str) -> bytes:
+    """Return all unpacked bytes; unlike a join of the chunks this needs their memory once."""
+    data = BytesIO()
+    data.writelines(unpack(file, name))
+    return data.getvalue()
 
 
 def compression_of(file: BinaryIO, name: str) -> str | None:

@@ -27,7 +27,7 @@ from condal.linalg.points import LowRank, dense
 from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.types import Domain, projects
-from laws.domains import DOMAINS, DomainCase
+from laws.domains import DOMAINS, of_region
 from laws.spectra import is_below_spectrum
 from spaces import Matrices, combination, length, random_lowrank, random_symmetric
 from truth.regions import Spectral
@@ -226,7 +226,7 @@ def test_distance_is_an_upper_bound(case, far):
 @pytest.mark.parametrize("n", [1, 2, 3, 50])
 @pytest.mark.parametrize("smallest", [-2.0, 0.0, 2.0])
 def test_the_trace_is_used_only_where_it_pays(smallest, n, at_most, engine):
-    case = DomainCase(Spectral(n, 3.0, at_most, engine=engine))
+    case = of_region(Spectral(n, 3.0, at_most, engine=engine))
     V = Symmetric(n, diagonal=smallest + np.arange(n, dtype=float))
     s = case.X.lmo(V)
     used = 0.0 if at_most and smallest >= 0 else 3.0

@@ -7,9 +7,9 @@ import pytest
 
 import condal
 import condal_lab
-from builders import C
 from commands import PENTAGON, run
 from condal import ProblemError
+from laws.case import C
 
 N = 3
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -10,8 +9,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal import eigen
-from condal.domains import FlowPolytope, Polytope
+from condal.domains import (
+    Box,
+    FlowPolytope,
+    GroupL1Ball,
+    Hull,
+    L2Ball,
+    Permutahedron,
+    Polytope,
+    Simplices,
+)
 from condal.linalg.points import LowRank
+from laws.case import GROUPS, POINTS, Case, b
 from truth import flats, polyhedra
 from truth.polyhedra import Corners
 from truth.regions import Joined, Nuclear, Region, Spectral
@@ -20,24 +29,12 @@ TRIES = 5  # directions in which vertices are sought,
 STEPS = 5  # and steps from there to vertices that are farther apart, or from 0
 
 
-@dataclass(frozen=True)
-class DomainCase:
-    """The domain of a region; `attained` says whether its max_norm and diameter are attained."""
+@dataclass(frozen=True, eq=False)
+class DomainCase(Case):
+    """A domain and its region; `attained` says whether its max_norm and diameter are attained."""
 
-    region: Region
+    region: Region = None  # type: ignore[assignment]
     attained: bool = True
-
-    @cached_property
-    def X(self) -> Any:
-        return self.region.made(1.0)
-
-    @property
-    def name(self) -> str:
-        return repr(self.X)
-
-    @property
-    def space(self) -> Any:
-        return self.region.space
 
     def minimum(self, v: Any) -> float:
         """Return min over X of <v, .>."""
@@ -59,6 +56,14 @@ class DomainCase:
         inside = [*(shares @ np.array(corners)), np.mean(corners, axis=0)]
         points = [region.space.point(z) for z in [*corners, *inside]]
         return [*points, *map(_in_other_form, points[-4:]), *region.others()]
+
+
+def of_region(region: Region, attained: bool = True, make: Any = None, **arrays: Any) -> DomainCase:
+    """The domain of a region, which `make` makes of arrays."""
+    made = region.made(1.0)
+    name = repr(region) if make is None else type(made).__name__
+    make = make or (lambda: made)
+    return DomainCase(name, make, space=region.space, region=region, attained=attained, **arrays)
 
 
 def _in_other_form(x: Any) -> Any:
@@ -85,9 +90,7 @@ def _flow(
 
     follow(source, [])
     tails, heads = zip(*edges, strict=True)
-    return DomainCase(
-        Corners(FlowPolytope(tails, heads, source=source, sink=sink), paths), attained
-    )
+    return of_region(Corners(FlowPolytope(tails, heads, source=source, sink=sink), paths), attained)
 
 
 def grid_edges(rows: int, columns: int) -> list[tuple[int, int]]:
@@ -100,18 +103,18 @@ def grid_edges(rows: int, columns: int) -> list[tuple[int, int]]:
 
 def _polytopes() -> Iterator[DomainCase]:
     eye = np.eye(3)
-    yield DomainCase(Corners(Polytope(low=[2.0], high=[2.0]), [[2.0]]))
+    yield of_region(Corners(Polytope(low=[2.0], high=[2.0]), [[2.0]]))
     box = Polytope(low=-1.0, high=[1.0, 3.0])
-    yield DomainCase(Corners(box, list(product([-1, 1], [-1, 3]))))
+    yield of_region(Corners(box, list(product([-1, 1], [-1, 3]))))
     simplex = Polytope(E=np.ones((1, 3)), e=[2.0], low=0.0)
-    yield DomainCase(Corners(simplex, 2 * eye), attained=False)
+    yield of_region(Corners(simplex, 2 * eye), attained=False)
     corner = Polytope(sp.csr_array(np.ones((1, 3))), [1.0], low=0.0, high=1.0)
-    yield DomainCase(Corners(corner, [np.zeros(3), *eye]), attained=False)
+    yield of_region(Corners(corner, [np.zeros(3), *eye]), attained=False)
     signs = np.array(list(product([-1.0, 1.0], repeat=3)))
     octahedron = Polytope(signs, np.full(8, 0.5))
-    yield DomainCase(Corners(octahedron, [*(0.5 * eye), *(-0.5 * eye)]), attained=False)
+    yield of_region(Corners(octahedron, [*(0.5 * eye), *(-0.5 * eye)]), attained=False)
     wedge = Polytope([[1.0, 1.0], [-1.0, 2.0]], [4.0, 2.0], high=[np.inf, np.inf], low=[0.0, -1.0])
-    yield DomainCase(Corners(wedge, [[0, -1], [5, -1], [2, 2], [0, 1]]), attained=False)
+    yield of_region(Corners(wedge, [[0, -1], [5, -1], [2, 2], [0, 1]]), attained=False)
 
 
 def _flows() -> Iterator[DomainCase]:
@@ -134,12 +137,10 @@ HERMITIAN_2 = Spectral(2, 1.0, False, hermitian=True)
 REGIONS = [
     flats.L2Ball(1, 2.0, np.zeros(1)),
     flats.L2Ball(4, 0.5, np.zeros(4)),
-    flats.L2Ball(3, 2.0, np.array([1.0, -4.0, 0.5])),
     flats.Box(np.array([-1.0, 0.0, 2.0]), np.array([1.0, 0.0, 5.0])),
     flats.Box(np.array([-3.0]), np.array([-1.0])),
     flats.Box(np.array([-2.0]), np.array([2.0]), ball=True),
     flats.Box(np.full(3, -0.5), np.full(3, 0.5), ball=True),
-    flats.Groups(np.array([0, 1, 0, 2, 1]), 2.0),
     flats.Groups(np.array([5, 5, 5]), 0.5),
     flats.Groups(np.array([0]), 1.0),
     flats.KSparse(1, 1, 3.0),
@@ -151,7 +152,6 @@ REGIONS = [
     flats.Cone(2, 0.5),
     flats.Cone(4, 3.0),
     flats.Simplices([1]),
-    flats.Simplices([2, 1, 3]),
     flats.Simplex(1, 2.0),
     flats.Simplex(2, 1.0),
     flats.Simplex(6, 0.5),
@@ -165,9 +165,8 @@ REGIONS = [
     polyhedra.Permutahedron(np.array([1.0, -1.0, 4.0, 4.0, 0.0])),
     _hull([1.0, -2.0, 0.5]),
     _hull([1.0, 2.0], [3.0, -1.0]),
-    _hull(
-        [0, 0, 1], [0, 0, 1], [4, 0, 1], [0, 3, 1], [1, 1, 1], [1, 1, 3]
-    ),  # one twice, one inside
+    # One vertex twice, and one inside.
+    _hull([0, 0, 1], [0, 0, 1], [4, 0, 1], [0, 3, 1], [1, 1, 1], [1, 1, 3]),
     Spectral(1, 2.0, False),
     Spectral(1, 2.0, True),
     Spectral(2, 1.0, False),
@@ -189,4 +188,25 @@ REGIONS = [
     Joined(HERMITIAN_2, Nuclear(2, 3, 1.0), Spectral(3, 2.0, False)),
     Joined(flats.L1Ball(2, 1.0), Joined(flats.Simplex(2, 1.0), flats.L1Ball(1, 1.0))),
 ]
-DOMAINS = [*map(DomainCase, REGIONS), *_polytopes(), *_flows()]
+
+
+def _of_arrays() -> Iterator[DomainCase]:
+    yield of_region(flats.Groups(GROUPS, 1.0), make=GroupL1Ball, labels={"groups": GROUPS})
+    yield of_region(flats.Box(-b, b), make=Box, numbers={"low": -b, "high": b})
+    ball = flats.L2Ball(6, 2.0, b)
+    yield of_region(ball, make=lambda centre: L2Ball(6, 2.0, centre=centre), numbers={"centre": b})
+    yield of_region(polyhedra.Hull(POINTS), make=Hull, numbers={"vertices": POINTS})
+    yield of_region(polyhedra.Permutahedron(b), make=Permutahedron, numbers={"vector": b})
+    sizes = {"sizes": np.array([2, 3])}
+    yield of_region(flats.Simplices([2, 3]), make=Simplices, places=sizes)
+    rows = {"G": np.ones((1, 3)), "h": np.array([2.0]), "E": np.eye(1, 3), "e": np.array([0.5])}
+    more = {"numbers": rows, "bounds": {"low": np.zeros(3), "high": np.ones(3)}}
+    corners = [[0.5, *rest] for rest in ((0, 0), (1, 0), (1, 0.5), (0.5, 1), (0, 1))]
+    known = Corners(Polytope(**rows, **more["bounds"]), corners)
+    yield of_region(known, False, Polytope, sparse=("G", "E"), **more)
+    ends = {"tails": np.array([0, 0, 1]), "heads": np.array([1, 2, 2])}
+    known = Corners(FlowPolytope(**ends, source=0, sink=2), [[1, 0, 1], [0, 1, 0]])
+    yield of_region(known, False, lambda **k: FlowPolytope(**k, source=0, sink=2), places=ends)
+
+
+DOMAINS = [*_of_arrays(), *map(of_region, REGIONS), *_polytopes(), *_flows()]

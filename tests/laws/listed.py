@@ -79,4 +79,4 @@ def missing_functions(module: Any) -> list[str]:
 
 
 def _texts(names: Iterable[str], module: Any, place: str) -> list[str]:
-    return [f"add an instance of {module.__name__}.{name} to {place}" for name in sorted(names)]
+    return [f"add a case of {module.__name__}.{name} to {place}" for name in sorted(names)]

@@ -13,16 +13,17 @@ import pytest
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import BLOCK_LENGTH
+from laws.case import Case
 
 INF = np.inf
 TIMES = 20
 
 
-@dataclass(frozen=True)
-class ProximableCase:
-    name: str
-    h: Any
-    member: Callable[[np.random.Generator], np.ndarray]  # random points of dom h, by other means
+@dataclass(frozen=True, eq=False)
+class ProximableCase(Case):
+    """A set or a function, and random points of dom h, found by other means."""
+
+    member: Callable[[np.random.Generator], np.ndarray] = None  # type: ignore[assignment]
 
 
 def vectors(case: ProximableCase, rng: np.random.Generator) -> Iterator[np.ndarray]:

@@ -33,5 +33,5 @@ def test_a_new_class_is_asked_for_by_name(monkeypatch):
 
     monkeypatch.setattr(domains, "Torus", Torus, raising=False)
     monkeypatch.setattr(domains, "__all__", [*domains.__all__, "Torus"])
-    text = "add an instance of condal.domains.Torus to DOMAINS in tests/laws/domains.py"
+    text = "add a case of condal.domains.Torus to DOMAINS in tests/laws/domains.py"
     assert text in missing_instances(domains)

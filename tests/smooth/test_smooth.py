@@ -156,17 +156,10 @@ def test_a_covariance_is_psd_in_spite_of_rounding():
     assert pytest.approx(np.linalg.norm(F, 2) ** 2) == Quadratic(F.T @ F).L
 
 
-def test_values_at_known_points():
-    assert value(Huber(np.eye(3), [0.0, 0.0, 0.0], 2.0), np.array([1.0, -2.0, 5.0])) == 0.5 + 2 + 8
-    assert value(Logistic(np.eye(2), [1, -1]), np.zeros(2)) == pytest.approx(2 * np.log(2))
+def test_a_logistic_loss_of_large_numbers_does_not_overflow():
     f = Logistic(np.eye(2), [1, -1], weight=2.0)
-    assert value(f, np.array([-1e4, -1e4])) == pytest.approx(2e4)  # without overflow
+    assert value(f, np.array([-1e4, -1e4])) == pytest.approx(2e4)
     np.testing.assert_allclose(f.gradient(np.array([-1e4, -1e4])), [-2.0, 0.0])
-    u, b = np.array([1.0, 3.0]), np.array([1.0, 2.0])
-    poisson = Poisson(np.eye(2), [4, 5], b)
-    assert value(poisson, u) == pytest.approx(2 - 4 + 4 * np.log(4 / 2))  # 5 - 5 counts: 0
-    nothing = Poisson(np.eye(2), [0, 0], b)  # 0 log 0 = 0
-    assert value(nothing, u) == 7.0
 
 
 def test_poisson_goes_on_as_a_parabola_below_0():
@@ -184,12 +177,6 @@ def test_poisson_goes_on_as_a_parabola_below_0():
     assert pytest.approx(3 / 0.25) == f.L
     assert (slope(-1.0) - slope(-5.0)) / 4 == pytest.approx(f.L)
     assert (at(-4.0) - 2 * at(-5.0) + at(-6.0)) == pytest.approx(f.L)
-
-
-def test_poisson_is_least_at_what_was_counted():
-    f = Poisson(np.eye(3), [4.0, 2.0, 9.0], 0.5)
-    assert value(f, np.array([3.5, 1.5, 8.5])) == pytest.approx(0.0, abs=1e-14)
-    np.testing.assert_allclose(gradient(f, np.array([3.5, 1.5, 8.5])), 0.0, atol=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ TURNS = np.array([[[0.0, -1.0], [1.0, 0.0]]] * 3)
 OF_W, OF_GRAPH = (
     {"numbers": {name: GRAPH}, "sparse": (name,), "symmetric": (name,)} for name in ("W", "graph")
 )
+OF_C = {"sparse": ("C",), "symmetric": ("C",)}
 MODELS_LISTED = (
     Case("max_cut", problems.max_cut, **OF_W),
     Case("max_k_cut", lambda W: problems.max_k_cut(W, 3), **OF_W),
@@ -54,20 +55,11 @@ MODELS_LISTED = (
         {"Phi": C, "Psi": np.eye(N)},
         sparse=("Phi", "Psi"),
         symmetric=("Phi", "Psi"),
+        answer="vector",
     ),
+    Case("sign_synchronisation", problems.sign_synchronisation, {"C": C}, **OF_C),
     Case(
-        "sign_synchronisation",
-        problems.sign_synchronisation,
-        {"C": C},
-        sparse=("C",),
-        symmetric=("C",),
-    ),
-    Case(
-        "angular_synchronisation",
-        problems.angular_synchronisation,
-        waves={"C": HERMITIAN},
-        sparse=("C",),
-        symmetric=("C",),
+        "angular_synchronisation", problems.angular_synchronisation, waves={"C": HERMITIAN}, **OF_C
     ),
     Case(
         "rotation_synchronisation",
@@ -87,9 +79,13 @@ MODELS_LISTED = (
         lambda covariance: problems.sparse_pca(covariance, 0.5),
         {"covariance": C},
         symmetric=("covariance",),
+        answer="component",
     ),
     Case(
-        "sparse_pca of data", lambda data: problems.sparse_pca(rho=0.5, data=data), {"data": TALL}
+        "sparse_pca of data",
+        lambda data: problems.sparse_pca(rho=0.5, data=data),
+        {"data": TALL},
+        answer="component",
     ),
     Case(
         "matrix_completion",
@@ -98,6 +94,7 @@ MODELS_LISTED = (
         ),
         {"values": b},
         places={"rows": np.array([0, 0, 1, 1, 2, 2]), "cols": np.array([0, 1, 1, 2, 0, 2])},
+        answer="complete",
     ),
     Case(
         "phase_retrieval",
@@ -105,11 +102,13 @@ MODELS_LISTED = (
         {"intensities": b},
         waves={"a": WAVES},
         sparse=("a",),
+        answer="signal",
     ),
     Case(
         "state_tomography",
         lambda counts: problems.state_tomography(counts, ["X", "Y", "Z"]),
         {"counts": np.arange(1.0, 7.0).reshape(3, 2)},
+        answer="state",
     ),
     Case(
         "quadratic_assignment",
@@ -120,6 +119,7 @@ MODELS_LISTED = (
         "trace_regression",
         lambda a, Y: problems.trace_regression(a, Y, radius=2.0),
         {"a": TALL, "Y": np.c_[b, -b]},
+        answer="fit",
     ),
     Case(
         "map_inference",

@@ -40,6 +40,7 @@ class Case:
     symmetric: tuple[str, ...] = ()
     space: Any = None  # of the points that a map or a smooth f acts on
     exact: bool = True  # whether its norms are those of its matrix, and not only above them
+    answer: str = "round"  # the method of a model that turns a result into an answer
 
     @classmethod
     def of(cls, name: str, made: Any, space: Any = None, exact: bool = True, **more: Any) -> Self:

@@ -17,14 +17,6 @@ from condal.problems import max_cut
 from condal.problems.models import CostModel, RoundedModel
 from known import random_graph, torus
 
-ANSWERS = {  # the method that turns a result into an answer; of the others it is `round`
-    "generalised_eigenvector": "vector",
-    "matrix_completion": "complete",
-    "phase_retrieval": "signal",
-    "sparse_pca": "component",
-    "state_tomography": "state",
-    "trace_regression": "fit",
-}
 ROUNDED = [name for name in MODELS if isinstance(MODELS[name](), RoundedModel)]
 COSTS = [name for name in ROUNDED if isinstance(MODELS[name](), CostModel)]
 
@@ -32,7 +24,7 @@ COSTS = [name for name in ROUNDED if isinstance(MODELS[name](), CostModel)]
 @cache
 def solved(name):
     model = MODELS[name]()
-    answer = getattr(model, ANSWERS.get(name.split(" ")[0], "round"))
+    answer = getattr(model, MODELS[name].answer)
     return model, condal.solve(model, tol=1e-2, max_iters=2000), answer
 
 

@@ -10,13 +10,9 @@ __all__ = ["APPLICATIONS", "application_named"]
 
 APPLICATIONS: dict[str, Application] = {
     each.name: each
-    for each in (
-        *(graphs.MAX_CUT, graphs.THETA, graphs.COMMUNITIES, graphs.BISECTION, graphs.SYNC),
-        *(arrays.K_MEANS, arrays.QAP),
-        *(measurements.MATRIX_COMPLETION, arrays.PHASE_RETRIEVAL),
-        *(measurements.STATE_TOMOGRAPHY, measurements.POSE_GRAPH),
-        *(arrays.GENERALISED_EIGENVECTOR, programs.SDP),
-    )
+    for module in (graphs, arrays, measurements, programs)
+    for each in vars(module).values()
+    if isinstance(each, Application)
 }
 
 

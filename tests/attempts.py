@@ -4,8 +4,6 @@ A suite, `planted` or `truth`, has in its module `trial` a function `attempt` fr
 to an `Outcome`, `chosen` names, and `SHARES`, the problems of each name per round of a soak.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """All that is made of arrays: the cases of the parts that take some, and the models."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

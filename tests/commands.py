@@ -1,7 +1,5 @@
 """A file for each application of the command line, and helpers to run its commands."""
 
-from __future__ import annotations
-
 import io
 import re
 import subprocess

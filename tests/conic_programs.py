@@ -1,7 +1,5 @@
 """Small conic programs with known answers."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 

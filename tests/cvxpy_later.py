@@ -1,7 +1,5 @@
 """CVXPY as `cp`, imported when it is first used: laws read the same records without it."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

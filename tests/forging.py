@@ -1,7 +1,5 @@
 """Forged folders of saved results: changed claims and arrays, with hashes that fit again."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

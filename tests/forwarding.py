@@ -1,8 +1,6 @@
 """User-supplied pieces that forward to another one, except for the members a test changes, and a
 problem that has one of every piece."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

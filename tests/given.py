@@ -1,7 +1,5 @@
 """Names and files that the pages of the documentation assume."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Names and texts of strangers, which must be shown as text wherever they are shown."""
 
-from __future__ import annotations
-
 import re
 
 HOSTILE = {

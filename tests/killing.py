@@ -1,7 +1,5 @@
 """Child processes that are killed before a given line of some files."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Collection

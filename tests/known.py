@@ -1,7 +1,5 @@
 """Problems with known solutions: x*, y* and the optimum f* follow from the construction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Every method with a suitable problem and the accuracy that its theory promises there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

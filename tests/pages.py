@@ -1,7 +1,5 @@
 """The pages of the documentation and their runnable parts: Python blocks, commands, outputs."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import re

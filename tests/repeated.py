@@ -3,8 +3,6 @@
 `python tests/repeated.py NAME ...` prints the digests of some, as JSON, from a process of its own.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable

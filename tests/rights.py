@@ -1,7 +1,5 @@
 """The Linux capabilities that let root ignore file permissions."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from collections.abc import Iterator

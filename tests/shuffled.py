@@ -1,7 +1,5 @@
 """Graphs whose vertices are numbered at random, as in a file of unknown origin."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 

@@ -3,8 +3,6 @@
 `make smoke` runs it in an environment that holds the wheel and nothing else.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -6,8 +6,6 @@ and the inner product a dot: `flat` is that of the x that a user sees, `row` tha
 `point` the point of condal's domain that a flat x stands for.
 """
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Sparse arrays that SciPy 1.10 can build, which lacks `eye_array` and the like."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """docs/cvxpy.md shows what was measured, and names every option."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 

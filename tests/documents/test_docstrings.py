@@ -1,7 +1,5 @@
 """Docstrings: their examples print what they show, and the site has them as reStructuredText."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 import sys

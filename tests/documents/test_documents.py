@@ -1,7 +1,5 @@
 """What the documents quote was measured, their links lead somewhere, and no part is left out."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

@@ -1,7 +1,5 @@
 """The gallery: every example runs, prints and draws what its page shows, and has a notebook."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """The notebooks are valid, kept without outputs, and run from end to end to a picture."""
 
-from __future__ import annotations
-
 import re
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """SOLVED, INFEASIBLE and UNBOUNDED are issued in one module: `condal.certificates.judge`."""
 
-from __future__ import annotations
-
 import ast
 
 from locations import ROOT

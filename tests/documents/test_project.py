@@ -1,7 +1,5 @@
 """What stands in two files agrees: versions, extras, requirements, references."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

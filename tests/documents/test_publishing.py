@@ -1,7 +1,5 @@
 """The files by which condal is published agree with the project's metadata."""
 
-from __future__ import annotations
-
 import tomllib
 
 import yaml

@@ -1,8 +1,6 @@
 """The site builds without a warning, holds every public name, command and option, and asks nothing
 of the network."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

@@ -3,8 +3,6 @@
 A number that a change passes on its way down is lowered here, so that it stays down.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -39,7 +37,7 @@ LINES = {
     "condal/top": 1_200,
     "condal_lab": 13_491,
     "condal_mpi": 5_967,
-    "tests": 61_304,
+    "tests": 61_015,
 }
 
 

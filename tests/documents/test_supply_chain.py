@@ -1,7 +1,5 @@
 """What condal is made of and what it does not do: the lock, few packages, no network, no pickle."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

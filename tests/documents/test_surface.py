@@ -1,7 +1,5 @@
 """Names and texts of strangers: what they are shown as, and what is refused."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

@@ -1,7 +1,5 @@
 """Domains X: oracles against members and closed forms, proved bounds, diameters, distances."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations
 

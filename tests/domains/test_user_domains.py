@@ -1,7 +1,5 @@
 """A user's domain needs only `lmo`; a map and an objective need three members."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Domains of vectors: exact bounds in rational numbers, projections, larger instances, faults."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, permutations, product
 

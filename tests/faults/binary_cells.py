@@ -1,7 +1,5 @@
 """The expected outcome of each fault in binary files and in saved results."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 from cell import (

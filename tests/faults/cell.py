@@ -1,7 +1,5 @@
 """The faults of files, and the possible outcomes of reading them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 BANNED = "bad banner"

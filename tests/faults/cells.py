@@ -1,7 +1,5 @@
 """The expected outcome for each format and each fault of files."""
 
-from __future__ import annotations
-
 from binary_cells import BINARY
 from cell import Cell
 from text_cells import TEXT

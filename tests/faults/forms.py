@@ -1,7 +1,5 @@
 """Valid and invalid forms of arrays that hold the same numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small problems of the usual shapes, with known optima."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import block_diag
 

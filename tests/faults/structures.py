@@ -1,7 +1,5 @@
 """Problems of awkward structure with known answers, one for each line of the fault list."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

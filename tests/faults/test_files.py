@@ -4,8 +4,6 @@ What is right for a fault of a format is said in text_cells.py and binary_cells.
 made of any right file are made here.
 """
 
-from __future__ import annotations
-
 import copy
 import gzip
 import io

@@ -1,8 +1,6 @@
 """Bad files at the command line: exit code 2, one line that names the file, no traceback, and no
 files left behind."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import stat

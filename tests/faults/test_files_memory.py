@@ -4,8 +4,6 @@ One process for all of them: the limit is the system's, and what NumPy, zlib and
 counts as well as what Python does.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -4,8 +4,6 @@ A reader that goes back to the beginning at every line, or has two ways to match
 takes hours for these.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 

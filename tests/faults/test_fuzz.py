@@ -1,7 +1,5 @@
 """Fuzzed readers: any file is read correctly or refused, as checked by readers.oracle."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Invalid input is refused before any work; the text says what was got, wanted and to be done."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

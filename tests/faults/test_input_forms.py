@@ -1,7 +1,5 @@
 """Valid input: every form of the same numbers gives the same object and stays unchanged."""
 
-from __future__ import annotations
-
 from inspect import signature
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Options that are refused: sizes, penalties, tolerances and limits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

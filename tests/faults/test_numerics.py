@@ -1,7 +1,5 @@
 """Numbers that challenge eigenvalue engines, dual steps and penalties: no false claim results."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

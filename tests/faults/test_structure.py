@@ -1,7 +1,5 @@
 """Problems of awkward structure: solved by default, and no method makes a false claim."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from structures import STRUCTURES

@@ -1,7 +1,5 @@
 """Wrong user-supplied pieces: found by the public checker, or named by the solve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse.linalg import LinearOperator

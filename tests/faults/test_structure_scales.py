@@ -1,7 +1,5 @@
 """A problem in other units has the same answer in those units, or is refused by name."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """What is right where a file of text has a fault, of each format."""
 
-from __future__ import annotations
-
 import re
 
 from cell import (

@@ -1,7 +1,5 @@
 """What all estimators share: scikit-learn's own checks, clones, limits of time, the extra."""
 
-from __future__ import annotations
-
 import importlib
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """SDPGraphClustering: planted communities, known optima, and what is proved of them."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """MatrixCompletionImputer: planted matrices of low rank, new rows, and a proved fit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

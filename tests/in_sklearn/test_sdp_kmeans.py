@@ -1,7 +1,5 @@
 """SDPKMeans: known clusters, and what is proved of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """SDPSparsePCA: planted components, known optima, and what is proved of them."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

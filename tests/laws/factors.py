@@ -1,7 +1,5 @@
 """The law of functions of a factor: their derivatives are those of their values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

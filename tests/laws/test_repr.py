@@ -1,7 +1,5 @@
 """The repr of every model and of its problem is one short line, without arrays."""
 
-from __future__ import annotations
-
 import networkx as nx
 import pytest
 

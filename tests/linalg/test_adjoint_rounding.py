@@ -1,7 +1,5 @@
 """What A'y may be off: never less than it is, in fractions, and sharp where A is small."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Eigenvalue engines: each on every kind of spectrum, from every kind of start."""
 
-from __future__ import annotations
-
 import tracemalloc
 from functools import cached_property
 from itertools import product

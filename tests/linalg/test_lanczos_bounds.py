@@ -1,7 +1,5 @@
 """Bounds by Lanczos from a random start: wrong no more often than they say, and not too late."""
 
-from __future__ import annotations
-
 from math import inf, log, pi, sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Hermitian and rectangular matrices as symmetric ones: nothing is lost, and nothing is added."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

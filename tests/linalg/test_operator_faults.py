@@ -1,7 +1,5 @@
 """Operators of the user's that go wrong while things are made of them, or while a solve begins."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gradients on symmetric matrices: every part against the sum of the parts as one dense matrix."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

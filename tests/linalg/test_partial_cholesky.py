@@ -1,7 +1,5 @@
 """Sparse rows are eliminated in rounds and the rest by LAPACK: one factorisation, one bound."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np

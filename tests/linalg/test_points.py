@@ -1,7 +1,5 @@
 """Points: their arithmetic, and psd matrices scaled to a given diagonal."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

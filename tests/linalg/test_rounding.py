@@ -1,7 +1,5 @@
 """What rounding does to objectives, and the certificates that allow for it, in exact arithmetic."""
 
-from __future__ import annotations
-
 from decimal import Decimal, localcontext
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Schur complements of sparse matrices: products, estimates and proved bounds."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sparse matrices, and products with them, in threads or not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Several eigenpairs at once: filtered subspaces, and Krylov spaces from a guess."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Coded diffraction: the matrix that it is, its lengths and intensities; refused masks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Linear maps: adjoint, linearity, norms and scaling against the map's matrix; refused input."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Maps of vectors beside matrices: differences, samples, operators that only multiply."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Probabilities in Pauli bases against the dense definition, and refused bases."""
 
-from __future__ import annotations
-
 from functools import reduce
 from itertools import product
 

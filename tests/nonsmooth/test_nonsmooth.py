@@ -1,7 +1,5 @@
 """Nonsmooth functions: the identities of Moreau and Fenchel, scaling by its definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -4,8 +4,6 @@ A psd block of side n has the coordinates X_ij, i <= j, row by row. A cost or a 
 has one number per coordinate, so its matrix has half of it at (i, j) and at (j, i).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

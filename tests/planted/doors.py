@@ -1,7 +1,5 @@
 """The doors: each takes a planted problem into condal and finds what is false about the answer."""
 
-from __future__ import annotations
-
 import importlib
 import tempfile
 import warnings

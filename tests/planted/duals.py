@@ -1,7 +1,5 @@
 """Adversarial vectors: near a witness, huge, tiny, and such that sums cancel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

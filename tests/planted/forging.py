@@ -4,8 +4,6 @@ A generator of forged results is a function of a problem, an honest result and a
 `FORGERS` lists those that the door of saved folders tries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import isfinite

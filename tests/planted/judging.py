@@ -1,7 +1,5 @@
 """The exact judgement of an answer to a planted problem."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, isnan, nan, sqrt

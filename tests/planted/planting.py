@@ -4,8 +4,6 @@ All numbers are small whole numbers times powers of two, so every sum and produc
 `Planted.fault` checks the result in fractions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

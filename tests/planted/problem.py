@@ -1,7 +1,5 @@
 """A planted problem, and the exact check of what is known about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Planted problems through every door: no claim is false. `make soak` tries many thousands."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

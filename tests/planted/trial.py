@@ -1,7 +1,5 @@
 """Plant one problem, take it through a door and judge the answer."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from attempts import Findings, Outcome, attempted

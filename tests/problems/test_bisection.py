@@ -1,7 +1,5 @@
 """Bisection: its bound, its face, its rounding."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Communities: planted groups, modularity and its bound."""
 
-from __future__ import annotations
-
 import itertools
 
 import cvxpy as cp

@@ -1,7 +1,5 @@
 """Matrix completion: an independent solver, effects, the choice of a radius, refused input."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

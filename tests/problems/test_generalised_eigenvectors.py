@@ -1,7 +1,5 @@
 """Generalised eigenvectors: the model, its vector, its bound, its infeasibility."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

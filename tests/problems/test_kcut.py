@@ -1,7 +1,5 @@
 """Max-k-cut: its bound, its repair, its rounding."""
 
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx

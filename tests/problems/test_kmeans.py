@@ -1,7 +1,5 @@
 """k-means: its model, its bound, its rounding."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """MAP inference: trees by dynamic programming, linear programs, GDMM, rounding, and errors."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Max-cut: its model, its repair, its rounding."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

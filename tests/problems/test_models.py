@@ -1,7 +1,5 @@
 """What all models share: roundings check what they get, repeat themselves and carry their bound."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from itertools import permutations, product

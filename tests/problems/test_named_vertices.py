@@ -1,7 +1,5 @@
 """Answers have the vertex names of the graph that was given: NetworkX, igraph, or a DataFrame."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pandas as pd

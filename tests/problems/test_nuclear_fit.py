@@ -1,7 +1,5 @@
 """Rough fits over nuclear-norm balls: projections, entries given twice, growing radii."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Phase retrieval: an independent solver, signals found again, the trace, refused input."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cvxpy as cp

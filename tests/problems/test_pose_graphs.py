@@ -1,7 +1,5 @@
 """Pose graphs and rotation synchronisation: known answers, rounding, and what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Quadratic assignment: the face, the relaxation, its bound and its rounding."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import tarfile

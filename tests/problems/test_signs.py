@@ -1,7 +1,5 @@
 """Signs improved by flips: laws of the result, and that of several processes."""
 
-from __future__ import annotations
-
 import threading
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Sparse PCA: an independent solver, the component, the dual."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Sign synchronisation: recovery, its certificate, its rounding."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pandas as pd

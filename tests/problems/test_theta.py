@@ -1,7 +1,5 @@
 """Theta: known values, an independent solver, stable sets, and what bounds what."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """State tomography: an independent solver, states found again, fidelities, refused input."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import cvxpy as cp

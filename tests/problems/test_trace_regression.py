@@ -1,7 +1,5 @@
 """Trace-norm regression: against another solver, its coefficients and what they predict."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,8 +1,6 @@
 """Every format that condal reads. A new one is tried with every fault of files, and fuzzed, by
 being listed here; tests/faults/cells.py then asks what is right for each fault."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

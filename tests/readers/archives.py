@@ -1,8 +1,6 @@
 """Archives of which one member is changed, with digests that are right: else nothing but the digest
 would be tried."""
 
-from __future__ import annotations
-
 import io
 import struct
 import warnings

@@ -1,7 +1,5 @@
 """Small files of every format, and how they are made."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

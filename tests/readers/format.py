@@ -1,7 +1,5 @@
 """What the tests know of a format that condal reads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is true of whatever a reader gives, and whether two such things are the same."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import fields, is_dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Files that went wrong: right ones damaged, two spliced, text of right words, and any bytes."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import strategies as st

@@ -2,8 +2,6 @@
 FormatError that says so in a few words; no other error, no warning, and no more memory than the
 file justifies."""
 
-from __future__ import annotations
-
 import tracemalloc
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A saved result with other contents of some files, all of whose hashes are right."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """A folder of one shard with other contents, all of whose digests are right."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

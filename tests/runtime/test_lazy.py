@@ -1,8 +1,6 @@
 """Lazy packages: American spellings work, no public name is hidden by a submodule, and imports run
 without the garbage collector."""
 
-from __future__ import annotations
-
 import gc
 from contextlib import suppress
 from importlib import import_module

@@ -1,7 +1,5 @@
 """What does not fit into memory is refused at once, in words that say what to do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

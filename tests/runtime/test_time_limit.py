@@ -1,7 +1,5 @@
 """One time limit for all parts of a command or call."""
 
-from __future__ import annotations
-
 from math import inf
 
 import pytest

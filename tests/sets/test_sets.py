@@ -1,7 +1,5 @@
 """Sets K: projection, support function, their identities, and scaling by its definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """A user's set needs `size`, `prox` and `conjugate`; a function also `value` and `lipschitz`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Smooth objectives: gradients, convexity, the constant L, scaling and magnitude."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

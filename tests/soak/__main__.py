@@ -5,8 +5,6 @@ processes. With SOAK_COUNT, the suite of planted problems ends after as many pro
 SOAK_DOORS chooses their doors: `conic`, or names separated by semicolons.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,8 +1,6 @@
 """Readers fuzzed for as long as one likes, with Hypothesis alone; what is asked of them is what the
 tests ask, `readers.oracle`. One reader and one seed again: `python -m soak.fuzzing NAME SEED`."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

@@ -4,8 +4,6 @@ Each can resume, and its answer is bit-identical to that of an uninterrupted sol
 imports everything and forks, so a trial takes only as long as its solve.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

@@ -4,8 +4,6 @@ A round has as many problems of each name as its share says, and the seed of a s
 round: a later round continues.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """The results of the suites, summed and printed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,7 +1,5 @@
 """`make soak` sums the results of its suites, divides the time and reports faults."""
 
-from __future__ import annotations
-
 import pytest
 
 from soak import __main__ as command

@@ -1,7 +1,5 @@
 """How accurate an x is that was made of a sketch: measured, told, and kept with the result."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from math import inf

@@ -1,7 +1,5 @@
 """Storages: after any moves each holds the x of the plain recurrence, and so do its images."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

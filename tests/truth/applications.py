@@ -1,7 +1,5 @@
 """The applications over matrices of unit diagonal or trace, by their definitions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from typing import Any

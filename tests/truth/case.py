@@ -1,7 +1,5 @@
 """A problem in two forms: condal's, and the one that the judge uses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

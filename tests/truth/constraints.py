@@ -1,7 +1,5 @@
 """Sets K in NumPy: distances, support functions and CVXPY constraints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Smooth f in NumPy: values and CVXPY expressions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Every family of problems, each generated from a seed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

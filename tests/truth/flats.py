@@ -1,7 +1,5 @@
 """Domains of vectors in NumPy: balls, simplices, boxes and cones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sets K that contain an image or no image, and rows of A that put an image in a cone."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from truth.constraints import Affine, Ball, Box, Cone, Kept, Parts, Psd

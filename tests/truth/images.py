@@ -1,7 +1,5 @@
 """Linear maps in two forms: as a matrix of flat rows, and as condal's map."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

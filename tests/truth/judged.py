@@ -1,7 +1,5 @@
 """Checks of every result: consistent with itself, with NumPy and with a rival."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

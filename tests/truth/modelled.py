@@ -1,7 +1,5 @@
 """Random CVXPY problems, solved by CONDAL and by Clarabel."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The applications that are instances of the template, and those over permutations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import permutations, product
 from typing import Any

@@ -1,7 +1,5 @@
 """Polytopes in NumPy and HiGHS: permutations, flows, hulls and inequalities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random conic programs, judged against Clarabel; `planted` has those whose truth is known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

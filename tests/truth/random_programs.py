@@ -1,7 +1,5 @@
 """Small random conic programs with all kinds of difficulties."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 

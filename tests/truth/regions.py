@@ -1,7 +1,5 @@
 """Domains X in NumPy: minimisers, members and CVXPY constraints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

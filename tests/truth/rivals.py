@@ -1,7 +1,5 @@
 """The answer of another solver: an interval that contains the optimum, by its residuals."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Nonsmooth g in NumPy: values and CVXPY expressions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Bugs that the random problems found, reduced to small tests."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

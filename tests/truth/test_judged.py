@@ -1,7 +1,5 @@
 """The judge detects false claims in manipulated results."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The claims about random problems of every family are true. `make soak` tries thousands more."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

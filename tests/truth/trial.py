@@ -1,7 +1,5 @@
 """Generate, solve and judge one problem."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -27,7 +27,9 @@ import gzip
 import hashlib
 import lzma
 import math
+import re
 import sys
+import zlib
 from fractions import Fraction
 from time import perf_counter
 
@@ -37,14 +39,18 @@ from scipy.sparse.csgraph import connected_components
 
 U = 2.0**-53
 SAFETY = 1 + 1e-6  # the sums that bound errors are rounded themselves, 10^8 times at most
+TINY = 1e-280  # the least number above 0 that is read: it is rounded as larger ones are
 UNDERFLOW = 1e-200  # more than all products below 1e-308 of an accepted proof can lose together
 MAX_BYTES = 1 << 30  # of an unpacked file
 MAX_WORD = 64  # characters of a number
 MAX_DENSE = 20_000  # rows of the dense rest of the elimination
-MAX_EXACT = 20_000  # diagonal entries of Z whose sign is decided in exact arithmetic
+MAX_EXACT = 1_000  # diagonal entries of Z whose sign is decided in exact arithmetic
 ROUND_COST = 1_000.0  # of an entry in a round of sparse elimination, in dense multiplications
 BLOCK = 256  # rows of a dense product
 VERSION = "condal proof 1"
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
+HEXADECIMAL = re.compile(r"-?0x[01](\.[0-9a-f]{1,13})?p[+-]\d{1,3}")
+BOTH = (DECIMAL, HEXADECIMAL)
 
 
 class RefusedError(Exception):
@@ -68,7 +74,7 @@ def contents(path):
         packed = {b"\x1f\x8b": gzip.open, b"\xfd7": lzma.open}.get(head[:2], open)
         with packed(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
-    except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
         raise RefusedError(f"{path}: cannot be read: {error}") from None
     require(len(data) <= MAX_BYTES, f"{path}: more than {MAX_BYTES} bytes")
     return data
@@ -80,18 +86,13 @@ def text_of(data, what):
     return data.decode("ascii")
 
 
-def number(word, what, *, hexadecimal=False):
-    """Return a decimal number, or a hexadecimal one as C prints it, as a finite double."""
-    digits = word.lower().lstrip("+-")
-    plain = len(word) <= MAX_WORD and "_" not in word and digits[:1] in tuple("0123456789.")
-    plain = plain and (hexadecimal or "x" not in digits)
-    require(plain, f"{what}: wanted a number; got {word[:40]!a}")
-    try:
-        value = float.fromhex(word) if digits.startswith("0x") else float(word)
-    except (ValueError, OverflowError):
-        raise RefusedError(f"{what}: wanted a number; got {word[:40]!a}") from None
-    zero = value == 0.0 and any(digit in "123456789" for digit in digits.partition("e")[0])
-    require(math.isfinite(value) and not zero, f"{what}: {word[:40]!a} is too large or too small")
+def number(word, what, kinds=(DECIMAL,)):
+    """Return a number as a finite double: a decimal one, or a hexadecimal one as C prints it."""
+    fits = len(word) <= MAX_WORD and any(kind.fullmatch(word) for kind in kinds)
+    require(fits, f"{what}: wanted a number; got {word[:40]!a}")
+    value = float.fromhex(word) if "x" in word else float(word)
+    zero = value == 0 and not re.search("[1-9]", re.split("[eE]", word)[0])
+    require(zero or TINY <= abs(value) < math.inf, f"{what}: {word[:40]!a} is out of range")
     return value
 
 
@@ -122,9 +123,7 @@ def read_proof(data):
     m = count(header["numbers"], "proof: numbers", MAX_BYTES)
     require(len(lines) == m + 8, f"proof: {m} numbers need {m + 7} lines; got {len(lines) - 1}")
     require(lines[-2:] == ["end", ""], "proof: does not end with 'end'; it is truncated")
-    y = [
-        number(word, f"proof: line {k}", hexadecimal=True) for k, word in enumerate(lines[6:-2], 7)
-    ]
+    y = [number(word, f"proof: line {k}", BOTH) for k, word in enumerate(lines[6:-2], 7)]
     return header, np.array(y)
 
 
@@ -148,7 +147,7 @@ class Program:
 
 def read_rudy(data):
     """Return max-cut of a graph: a line `n m`, then m lines `i j` or `i j weight`."""
-    lines = [line.split() for line in text_of(data, "problem").splitlines() if line.strip()]
+    lines = [line.split() for line in text_of(data, "problem").split("\n") if line.strip()]
     require(lines and len(lines[0]) == 2, "problem: the first line is not 'n m'")
     n, m = (count(word, "problem: the first line", MAX_BYTES) for word in lines[0])
     require(len(lines) == m + 1, f"problem: {m} edges are announced; got {len(lines) - 1}")
@@ -170,37 +169,37 @@ def read_rudy(data):
 def read_sdpa(data):
     """Return a program: m, the number of blocks, sizes, b, and entries `k block i j value`."""
     text = text_of(data, "problem").translate(str.maketrans(",(){}dDqQ", "     eEeE"))
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip()]
     while lines and lines[0].lstrip()[0] in '"*':
         del lines[0]
-    require(len(lines) > 3, "problem: the header is not complete")
-    m, blocks = (count(lines.pop(0).split()[0], "problem: header", MAX_BYTES) for _ in range(2))
+    m, blocks = (count(_several(lines, 1)[0], "problem: header", MAX_BYTES) for _ in range(2))
     sizes = []
     for word in _several(lines, blocks):
         size = count(word.lstrip("+-"), "problem: the size of a block", MAX_BYTES)
         sizes.append(-size if word[0] == "-" else size)
     b = _several(lines, m)
-    begins = [0]
-    for size in sizes:
-        begins.append(begins[-1] + abs(size))
-    require(begins[-1] <= MAX_BYTES, "problem: too many rows")
+    begins = np.cumsum([0, *map(abs, sizes)])
+    side = int(begins[-1])
+    require(side <= MAX_BYTES, "problem: too many rows")
     lines = [line.split() for line in lines]
     require(all(len(line) == 5 for line in lines), "problem: not 'matrix block i j value'")
     k, block, i, j, words = zip(*lines, strict=True) if lines else [()] * 5
     k = column(k, count, "problem: a matrix", m, 0).astype(np.int64)
     block = column(block, count, "problem: a block", blocks).astype(np.int64) - 1
-    i, j = (column(part, count, "problem: a row", begins[-1]).astype(np.int64) for part in (i, j))
-    size = np.array(sizes)[block]
-    require((np.maximum(i, j) <= abs(size)).all(), "problem: an entry is outside its block")
-    require(((size > 0) | (i == j)).all(), "problem: an entry is off a diagonal block's diagonal")
-    rows, cols = (
-        np.array(begins)[block] + part - 1 for part in (np.maximum(i, j), np.minimum(i, j))
+    i, j = (column(part, count, "problem: a row", side).astype(np.int64) for part in (i, j))
+    size, begin, low, high = (
+        np.array(sizes)[block],
+        begins[block] - 1,
+        np.minimum(i, j),
+        np.maximum(i, j),
     )
-    places = set(zip(k.tolist(), rows.tolist(), cols.tolist(), strict=True))
+    require((high <= abs(size)).all(), "problem: an entry is outside its block")
+    require(((size > 0) | (i == j)).all(), "problem: an entry is off a diagonal block's diagonal")
+    entries = k, begin + high, begin + low, list(words)
+    places = set(zip(*(part.tolist() for part in entries[:3]), strict=True))
     require(len(places) == len(k), "problem: an entry is given twice")
-    entries = k, rows, cols, list(words)
-    about = f"an SDPA program of {m:,} equations and {begins[-1]:,} rows in {blocks:,} blocks"
-    return Program(b, begins[-1], entries, 1.0, about)
+    about = f"an SDPA program: {m:,} equations, {side:,} rows, {blocks:,} block{'s' * (blocks > 1)}"
+    return Program(b, side, entries, 1.0, about)
 
 
 def _several(lines, wanted):
@@ -209,6 +208,8 @@ def _several(lines, wanted):
     while len(words) < wanted:
         require(lines, "problem: the header is not complete")
         words += lines.pop(0).split()
+    more = any(map(DECIMAL.fullmatch, words[wanted:]))  # what follows may be a remark
+    require(not more, "problem: a line of the header has more numbers than are wanted")
     return words[:wanted]
 
 
@@ -228,19 +229,18 @@ def slack(program, y, constant):
     owner = owner.ravel()
     values, sizes = np.bincount(owner, terms), np.bincount(owner, np.abs(terms))
     errors = SAFETY * U * (np.bincount(owner) + 3) * sizes + UNDERFLOW
+    errors[np.bincount(owner, (factors != 0) & (program.values != 0)) == 0] = 0.0
     require(np.isfinite(sizes).all(), "the slack overflows")
-    errors[sizes == 0.0] = 0.0
     return (*np.divmod(places, program.side), values, errors, owner)
 
 
-def exact_sign(program, y, constant, entries):
-    """Return the sign of an entry of Z, the sum of these entries, in rational arithmetic."""
-    factors = [-constant, *y]
-    total = sum(
-        Fraction(factors[k]) * Fraction(program.words[e])
-        for e, k in zip(entries, program.matrices[entries], strict=True)
+def is_negative(program, y, constant, entries):
+    """Return whether an entry of Z, the sum of these entries, is negative, in exact arithmetic."""
+    factors = np.concatenate([[-float(constant)], y])[program.matrices[entries]].tolist()
+    return (
+        sum(Fraction(f) * Fraction(program.words[e]) for f, e in zip(factors, entries, strict=True))
+        < 0
     )
-    return (total > 0) - (total < 0)
 
 
 def prove_psd(program, y, constant):
@@ -252,8 +252,8 @@ def prove_psd(program, y, constant):
     alone = np.flatnonzero(~coupled[rows] & (rows == cols))  # entries that are blocks of their own
     doubtful = alone[values[alone] < errors[alone]]
     for k in doubtful[:MAX_EXACT]:
-        sign = exact_sign(program, y.tolist(), constant, np.flatnonzero(owner == k))
-        require(sign >= 0, f"the slack is negative at row {rows[k] + 1}: {values[k]:.3g}")
+        negative = is_negative(program, y, constant, np.flatnonzero(owner == k))
+        require(not negative, f"the slack is negative at row {rows[k] + 1}: {values[k]:.3g}")
     require(len(doubtful) <= MAX_EXACT, "too many entries of the slack are nearly 0")
     if not off.any():
         return f"{len(alone):,} numbers that are not negative"
@@ -319,7 +319,8 @@ def dense_rest(T, e):
     """Refuse the proof unless T - Diag(e) is proved to be psd, by the lower triangle of T; return
     the largest error that was allowed for."""
     side, diagonal = len(T), np.diagonal(T).copy()
-    shift = 8 * U * side * (math.sqrt(side) + 4)  # several times what rounding mostly takes
+    sizes = np.abs(T).sum(axis=1).max()  # the shift is several times what rounding mostly takes
+    shift = 4 * U * side * (4 + 2 * math.sqrt(side) + sizes)
     T[np.diag_indices(side)] = diagonal - e - shift
     off = SAFETY * residual(T).max() + 4 * U * np.abs(diagonal).max() + UNDERFLOW
     require(off <= shift, f"rounding of {off:.1e} exceeds the {shift:.1e} that is allowed for it")
@@ -363,11 +364,11 @@ def check(problem, proof):
     header, y = read_proof(contents(proof))
     data = contents(problem)
     digest = hashlib.sha256(data).hexdigest()
-    require(header["sha256"] == digest, f"the proof is of another file: this one has {digest}")
+    require(header["sha256"] == digest, "the proof is of another problem file: by its SHA-256")
     program = {"max-cut": read_rudy, "sdpa": read_sdpa}[header["problem"]](data)
     m = len(program.b)
     require(y.size == m, f"the proof has {y.size} numbers, and the problem {m} equations")
-    claim = number(header["bound"], "proof: bound", hexadecimal=True)
+    claim = number(header["bound"], "proof: bound", BOTH)
     constant = int(header["claim"] == "bound")
     bound = sum_above(program.b, y)
     if not constant:
@@ -388,7 +389,7 @@ def main(arguments):
     try:
         with np.errstate(all="ignore"):
             lines = check(*arguments)
-    except (RefusedError, MemoryError) as error:
+    except (RefusedError, MemoryError, OverflowError) as error:
         print(f"REFUSED: {error or 'out of memory'}")
         return 1
     print("\n".join([*lines, f"ACCEPTED in {perf_counter() - began:.2f} s"]))

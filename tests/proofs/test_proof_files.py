@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from checking import CHECKER, checked, proved_bound
 
 import condal
 from commands import PROGRAM, run
-from condal.conic import Block, Program, conic_model
+from condal.conic import Block, Program, certify, conic_model
 from condal.errors import ProblemError
-from condal.formats import read_sdpa, write_rudy
-from locations import ROOT
+from condal.formats import read_graph, read_sdpa, write_rudy
+from locations import DATA, ROOT
 
 PENTAGON = 2.5 * (1 + np.cos(np.pi / 5))
+CHECKER = ROOT / "checker" / "check.py"
+WITHOUT_CONDAL = "import runpy, sys; sys.modules['condal'] = None; sys.argv = sys.argv[1:]; "
+WITHOUT_CONDAL += "runpy.run_path(sys.argv[0], run_name='__main__')"
+GRAPHS = ("G1", "G11", "G14", "G32", "G43", "G48", "G55")
+PROGRAMS = ("arch0", "control1", "gpp100", "hinf1", "infd1", "maxG51", "qap7", "theta3", "truss5")
+
+
+def checked(problem, proof):
+    """Return the exit status and the output of a checker that cannot import condal."""
+    command = [sys.executable, "-I", "-c", WITHOUT_CONDAL, CHECKER, problem, proof]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def proved_bound(output):
+    """Return the bound that the checker printed."""
+    line = next(line for line in output.splitlines() if line.startswith("proved"))
+    return float(line.split()[-1])
 
 
 def graph(n, density, seed, signs=False):
@@ -51,9 +73,8 @@ def test_proofs_of_random_graphs(n, density, signs, tmp_path):
     assert result.objective * (1 - 1e-12) <= proved_bound(output) <= result.bound + 1e-8 * n
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_the_command_writes_a_proof_for_its_file(packed, tmp_path):
-    path = tmp_path / ("graph.txt.gz" if packed else "graph.txt")
+def test_the_command_writes_a_proof_for_its_file(tmp_path):
+    path = tmp_path / "graph.txt.gz"
     write_rudy(path, graph(50, 0.2, seed=1))
     done = run("solve", path, "--as", "max-cut", "--proof", tmp_path / "proof", "--tol", "1e-4")
     assert done.exit_code == 0, done.output
@@ -65,14 +86,9 @@ def test_the_command_writes_the_graph_beside_a_proof_if_the_checker_cannot_read_
     path = tmp_path / "graph.edges"
     path.write_text("0 1\n1 2\n0 2\n")
     assert run("solve", path, "--as", "max-cut", "--proof", tmp_path / "proof").exit_code == 0
+    refused = run("solve", path, "--as", "theta", "--proof", tmp_path / "proof")
+    assert "--proof is for --as max-cut and --as sdp" in refused.output
     assert checked(tmp_path / "proof.rudy", tmp_path / "proof")[0] == 0
-
-
-def test_other_applications_have_no_proof_file(tmp_path):
-    (tmp_path / "graph.txt").write_text("3 2\n1 2\n2 3\n")
-    done = run("solve", tmp_path / "graph.txt", "--as", "theta", "--proof", tmp_path / "proof")
-    assert done.exit_code == 2
-    assert "--proof is for --as max-cut and --as sdp" in done.output
 
 
 def test_the_proof_of_a_program(tmp_path):
@@ -86,8 +102,7 @@ def test_the_proof_of_a_program(tmp_path):
 
 
 def test_a_minimisation_is_written_as_a_maximisation(tmp_path):
-    C = np.array([[2.0, 1.0], [1.0, 2.0]])
-    program = Program(C.ravel(), np.eye(2).ravel()[None], [1.0], [Block("psd", 2)])
+    program = Program([2.0, 1.0, 1.0, 2.0], [[1.0, 0, 0, 1.0]], [1.0], [Block("psd", 2)])
     _, problem = written(conic_model(program), tmp_path / "proof")
     status, output = checked(problem, tmp_path / "proof")
     assert status == 0, output
@@ -124,16 +139,12 @@ def test_what_cannot_be_written_is_refused(tmp_path):
 
 
 def test_the_digest_is_of_the_unpacked_file(tmp_path):
-    write_rudy(tmp_path / "graph", graph(20, 0.5, seed=0))
     W = graph(20, 0.5, seed=0)
-    written(condal.problems.max_cut(W), tmp_path / "proof", file=tmp_path / "graph")
-    packed = tmp_path / "packed"
-    packed.write_bytes(gzip.compress((tmp_path / "graph").read_bytes()))
-    assert checked(packed, tmp_path / "proof")[0] == 0
-    packed.write_bytes((tmp_path / "graph").read_bytes() + b"\n")
-    status, output = checked(packed, tmp_path / "proof")
-    assert status == 1
-    assert output.startswith("REFUSED: the proof is of another file")
+    _, problem = written(condal.problems.max_cut(W), tmp_path / "proof")
+    longer = tmp_path / "longer"
+    longer.write_bytes(gzip.compress(Path(problem).read_bytes() + b"\n"))
+    _, output = checked(longer, tmp_path / "proof")
+    assert output.startswith("REFUSED: the proof is of another problem file")
 
 
 def test_the_checker_is_short_and_imports_nothing_of_condal():
@@ -141,4 +152,22 @@ def test_the_checker_is_short_and_imports_nothing_of_condal():
     assert source.count("\n") <= 400
     assert "import condal" not in source
     assert "from condal" not in source
-    assert (ROOT / "checker").is_dir()
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data are not here")
+@pytest.mark.parametrize("name", [*GRAPHS, *PROGRAMS])
+def test_proofs_of_the_shared_data(name, tmp_path, capsys):
+    path = DATA / (f"gset/{name}.txt.xz" if name in GRAPHS else f"sdplib/{name}.dat-s.xz")
+    cut = condal.problems.max_cut(read_graph(path)) if name in GRAPHS else None
+    model = cut or conic_model(read_sdpa(path).program)
+    result, _ = written(model, tmp_path / "proof", tol=1e-4, file=path)
+    began = time.perf_counter()
+    if cut is not None:
+        condal.certify(model, result.x, result.y)
+    elif result.x is not None:
+        certify(model.program, None, model.dual(result))
+    ours = time.perf_counter() - began
+    status, output = checked(path, tmp_path / "proof")
+    assert status == 0, output
+    with capsys.disabled():
+        print(f"{name:10} proved by condal in {ours:.2f} s: {output.splitlines()[-1]}")

@@ -30,4 +30,5 @@ SUITES = (
     Suite("truth", "soak.pool", 6.0, ("truth",)),
     Suite("kills", "soak.kills", 2.0),
     Suite("fuzz", "soak.fuzzing", 2.0),
+    Suite("proofs", "proofs.forgeries", 1.0),
 )

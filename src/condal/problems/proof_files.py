@@ -40,8 +40,9 @@ from condal.problems.graphs import adjacency, quarter_laplacian
 from condal.result import Result, Status
 
 VERSION = "condal proof 1"
-UNITS, MOST_MARGIN = 24.0, 1e-8  # of rounding; of the diagonal of the slack, which is made 1
+UNITS, MOST_MARGIN = 12.0, 1e-8  # of rounding; of the diagonal of the slack, which is made 1
 SHIFTS = (0.0, *(4.0**k for k in range(2, 22)))  # of y, in units of its rounding
+NEGLIGIBLE = 1e-200  # a multiplier that is rounded to 0: the checker reads none below 1e-280
 CERTAIN = 1e-15  # of the absolute terms of a number: less may be rounding
 
 
@@ -218,6 +219,7 @@ def _inside(sdp: SdpaProblem, starts: Iterator[tuple[Array, Array]], constant: f
         unit = UNIT_ROUNDOFF * (1.0 + float(np.abs(y).max(initial=0.0))) / (size or 1.0)
         for shift in SHIFTS if size else SHIFTS[:1]:
             moved = y + shift * unit * direction
+            moved[np.abs(moved) < NEGLIGIBLE] = 0.0
             if _is_inside(*slack(sdp, moved, constant)):
                 return moved
     raise ProblemError(
@@ -240,13 +242,13 @@ def slack(sdp: SdpaProblem, y: Array, constant: float) -> tuple[Any, Array]:
     return sp.csr_array(upper + sp.triu(upper, 1).T), np.asarray(sizes)
 
 
-def _is_inside(Z: Any, sizes: Array) -> bool:
+def _is_inside(Z: Any, terms: Array) -> bool:
     """Return whether Z is positive definite by a margin, where it has entries off the diagonal.
 
     The others are numbers of their own, which may be 0 if they have no terms.
     """
     diagonal, coupled = Z.diagonal(), np.diff(Z.indptr) > 1
-    if np.any(diagonal[~coupled] < CERTAIN * sizes[~coupled]) or np.any(diagonal[coupled] <= 0):
+    if np.any(diagonal[~coupled] < CERTAIN * terms[~coupled]) or np.any(diagonal[coupled] <= 0):
         return False
     if not coupled.any():
         return True
@@ -254,7 +256,8 @@ def _is_inside(Z: Any, sizes: Array) -> bool:
     lower = sp.tril(roots @ Z[coupled][:, coupled] @ roots)
     scaled = sp.csr_array(lower + sp.tril(lower, -1).T)
     m = int(np.bincount(connected_components(scaled, directed=False)[1]).max())
-    margin = min(UNITS * UNIT_ROUNDOFF * m * (sqrt(m) + 4), MOST_MARGIN)
+    sizes = float(abs(scaled).sum(axis=1).max())
+    margin = min(UNITS * UNIT_ROUNDOFF * m * (4 + 2 * sqrt(m) + sizes), MOST_MARGIN)
     V = Symmetric(scaled.shape[0], sparse=(scaled,))
     factors = PartialCholesky.of(V, margin)
     if factors is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,15 +26,25 @@ MAX_WRITTEN_ENTRIES = 5_000_000  # of X, by --out
 
 @dataclass(frozen=True, eq=False)
 class _Solution(Answer):
-    """X, the dual z and its slack; `written` is whether X is small enough for --out."""
+    """X, the dual z and its slack, as far as they are asked for."""
 
     model: ConicModel
+    result: Result
     bound: float
-    assumes_trace: bool
-    X: tuple[Any, ...]
-    z: Array
-    slack: tuple[Any, ...]
-    written: bool
+
+    @cached_property
+    def X(self) -> tuple[Any, ...]:
+        return self.model.blocks(self.result)
+
+    @cached_property
+    def z(self) -> Array:
+        return self.model.dual(self.result)
+
+    @property
+    def written(self) -> bool:
+        """Whether X is small enough for --out."""
+        entries = sum(block.length for block in self.model.program.blocks)
+        return entries <= 2 * MAX_WRITTEN_ENTRIES
 
     def picture(self) -> Any:
         return {}
@@ -55,7 +66,7 @@ class _Solution(Answer):
         return [*rows, ("trace", bounded), ("duals", duals)]
 
     def proved(self) -> Rows:
-        which = "of such a trace has" if self.assumes_trace else "has"
+        which = "of such a trace has" if self.model.assumes_trace(self.result) else "has"
         maximise = self.model.program.maximise
         objective = "a larger <F0, X>" if maximise else "a smaller <c, x>"
         bound = number(self.bound, up=maximise, down=not maximise)
@@ -72,7 +83,7 @@ class _Solution(Answer):
         from condal.io.formats.answers import solution_lines
 
         X = tuple(np.asarray(block) for block in self.X) if self.written else ()
-        return solution_lines(self.z, self.slack, X)
+        return solution_lines(self.z, self.model.slack(self.result), X)
 
 
 def read_program(file: str) -> Program:
@@ -91,19 +102,6 @@ def _program(file: str, chosen: Chosen) -> ConicModel:
         replace(read_program(file), name="sdp"),
         chosen["trace_bound"],
         max_seconds=chosen["limit"].share(BUILD_SHARE).max_seconds,
-    )
-
-
-def _solution(model: ConicModel, result: Result, chosen: Chosen) -> _Solution:
-    entries = sum(block.length for block in model.program.blocks)
-    return _Solution(
-        model,
-        result.bound,
-        model.assumes_trace(result),
-        model.blocks(result),
-        model.dual(result),
-        model.slack(result),
-        written=entries <= 2 * MAX_WRITTEN_ENTRIES,
     )
 
 
@@ -127,7 +125,7 @@ SDP = Application(
     build=_program,
     out="z on one line, then the entries of its slack and of X, in CSDP's format",
     keys=lambda model: ("dual_objective", "trace_bound"),
-    answer=_solution,
+    answer=lambda model, result, chosen: _Solution(model, result, result.bound),
     options=(
         click.Option(
             ["--trace-bound"],

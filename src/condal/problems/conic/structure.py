@@ -219,8 +219,10 @@ def _place(folded: Folded, blocks: list[Any], columns: Indices, numbers: Array) 
     """Put numbers at their columns of x: into vectors, or onto the diagonals of matrices."""
     program = folded.program
     owners = program.owners(columns)
-    for owner in np.unique(owners).tolist():
-        inside, block = owners == owner, program.blocks[owner]
+    order = np.argsort(owners, kind="stable")
+    found, begins = np.unique(owners[order], return_index=True)
+    for owner, inside in zip(found.tolist(), np.split(order, begins[1:]), strict=False):
+        block = program.blocks[owner]
         places = columns[inside] - int(program.offsets[owner])
         if block.kind == "psd" and block.n > 1:
             units = np.zeros((block.n, places.size))

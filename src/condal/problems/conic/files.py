@@ -164,11 +164,9 @@ def _lines(problem: SdpaProblem) -> Iterator[str]:
     """Yield the text in pieces of bounded size."""
     yield f"{problem.b.size}\n{len(problem.sizes)}\n{' '.join(map(str, problem.sizes))}\n"
     yield " ".join(map(repr, np.asarray(problem.b, dtype=float).tolist())) + "\n"
-    places = [np.asarray(problem.matrices)]
-    places += [np.asarray(column) + 1 for column in (problem.blocks, problem.rows, problem.cols)]
-    for begin in range(0, len(problem.values), LINES_PER_PIECE):
-        piece = slice(begin, begin + LINES_PER_PIECE)
-        columns = [column[piece].tolist() for column in places]
-        values = np.asarray(problem.values[piece], dtype=float).tolist()
-        entries = zip(*columns, values, strict=True)
+    matrices, *places, values = map(np.asarray, problem._columns)
+    columns = [matrices, *(place + 1 for place in places), values.astype(float)]
+    for begin in range(0, len(values), LINES_PER_PIECE):
+        piece = (column[begin : begin + LINES_PER_PIECE].tolist() for column in columns)
+        entries = zip(*piece, strict=True)
         yield "".join(f"{k} {block} {i} {j} {v!r}\n" for k, block, i, j, v in entries)

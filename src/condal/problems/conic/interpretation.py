@@ -190,14 +190,12 @@ class Interpretation:
         """
         program = self.program
         z = program.c - sp.csr_array(self.dual(result)[None]) @ program.A
-        z = sp.csr_array(-z if program.maximise else z)
-        z.sort_indices()
+        z = sp.csr_array(-z if program.maximise else z).sorted_indices()
         begins = np.searchsorted(z.indices, program.offsets)
         slacks: list[Any] = []
         for j, block in enumerate(program.blocks):
             inside = slice(begins[j], begins[j + 1])
-            places = z.indices[inside].astype(np.int64) - program.offsets[j]
-            values = z.data[inside]
+            places, values = z.indices[inside] - program.offsets[j], z.data[inside]
             if block.kind == "psd":
                 rows, cols = np.divmod(places, block.n)
                 slacks.append(sp.csr_array((values, (rows, cols)), (block.n, block.n)))

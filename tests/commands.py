@@ -11,6 +11,7 @@ import numpy as np
 from click.testing import CliRunner
 
 from condal.cli.app import cli
+from condal.runtime.limits import SignalHandler
 
 PENTAGON = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
 TRIANGLES = "6 7\n1 2\n2 3\n1 3\n4 5\n5 6\n4 6\n3 4\n"  # two, joined by an edge
@@ -102,7 +103,8 @@ def enter(folder, monkeypatch):
 
 
 def run(*arguments):
-    """Run a command and return its result."""
+    """Run a command, as in a process of its own, and return its result."""
+    SignalHandler.terminating = False
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 

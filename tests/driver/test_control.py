@@ -26,6 +26,7 @@ from condal.methods.choice import Choice, choices
 from condal.problems import max_cut
 from condal.runtime.limits import (
     NOTICE,
+    TERMINATED,
     SignalHandler,
     TimeLimit,
     available,
@@ -59,6 +60,7 @@ def _restored():
     with handled(signal.SIGINT, signal.default_int_handler):
         before = {one: signal.getsignal(one) for one in KILLS}
         yield
+        SignalHandler.terminating = False
         assert {one: signal.getsignal(one) for one in KILLS} == before
         assert signal.set_wakeup_fd(-1) == -1
 
@@ -106,6 +108,15 @@ def test_ctrl_c_inside_a_matvec_returns_the_best_iterate(number):
     assert result.status is Status.INTERRUPTED
     assert result.iterations > 1
     assert_best_so_far(result)
+
+
+def test_a_sigterm_ends_a_loop_of_solves():
+    events = Events(400, lambda: signal.raise_signal(signal.SIGTERM))
+    assert condal.solve(events.problem(), condal.CGAL(), tol=1e-9).status is Status.INTERRUPTED
+    for _ in range(2):
+        with pytest.raises(SystemExit) as stop:
+            condal.solve(Events(None).problem(), condal.CGAL(), tol=1e-9)
+        assert stop.value.code == TERMINATED
 
 
 def test_the_matvec_that_heard_it_is_the_last_of_the_method():

@@ -98,10 +98,5 @@ def test_a_short_curve_is_not_thinned():
 
 
 def test_powers_of_ten_in_plain_letters():
-    assert [style.power(v) for v in (1e-12, 0.1, 1, 1000, 1e6)] == [
-        "10⁻¹²",
-        "10⁻¹",
-        "1",
-        "1,000",
-        "10⁶",
-    ]
+    shown = [style.power(v) for v in (1e-12, 0.1, 1, 1000, 1e6)]
+    assert shown == ["10⁻¹²", "10⁻¹", "1", "1,000", "10⁶"]

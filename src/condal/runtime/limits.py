@@ -14,7 +14,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from condal.errors import ProblemError
 from condal.runtime.meter import Stopper, agreed
@@ -64,9 +64,7 @@ class TimeLimit:
 
     def share(self, fraction: float) -> TimeLimit:
         """Return a limit from now on, of this fraction of what is left."""
-        part = TimeLimit()
-        part.until = part.began + fraction * max(self.left, 0.0)
-        return part
+        return TimeLimit(fraction * max(self.left, 0.0))
 
     @contextmanager
     def on(self) -> Iterator[None]:
@@ -96,7 +94,10 @@ class SignalHandler:
     between its own instructions, and once for all signals that arrive during a call to compiled
     code. The wakeup socket gets a byte per signal, so none is lost. The wakeup socket of another
     owner, such as an event loop, stays in place; two signals may then count as one.
+    A SIGTERM is for the whole process: after the solve that it ended, no other one begins.
     """
+
+    terminating: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -124,12 +125,12 @@ class SignalHandler:
     def __enter__(self) -> SignalHandler:
         if threading.current_thread() is not threading.main_thread():
             return self
-        ours = [
-            number for number, kind in SIGNAL_DEFAULTS.items() if signal.getsignal(number) == kind
-        ]
-        self._ours = ours
-        if not ours:
+        defaults = SIGNAL_DEFAULTS.items()
+        self._ours = [number for number, kind in defaults if signal.getsignal(number) == kind]
+        if not self._ours:
             return self
+        if self.terminating:
+            raise SystemExit(TERMINATED)
         import socket
 
         self._read, self._write = socket.socketpair()
@@ -141,7 +142,7 @@ class SignalHandler:
             self._restore.append(lambda: signal.set_wakeup_fd(-1))
         else:
             signal.set_wakeup_fd(wakeup)
-        for number in ours:
+        for number in self._ours:
             before = signal.signal(number, self._handle)
             self._restore.append(partial(signal.signal, number, before))
         return self
@@ -163,6 +164,7 @@ class SignalHandler:
         if self._say is not None:
             self._say(NOTICE)
         if self._stopper.heard:
+            SignalHandler.terminating |= number == signal.SIGTERM
             self._stopper.stop()
         else:
             raise KeyboardInterrupt
@@ -192,12 +194,10 @@ def bytes_of(size: Bytes, name: str = "max_memory") -> float:
 
 def size(count: float) -> str:
     """Format a number of bytes to two digits, in the unit that fits."""
-    from decimal import Decimal
-
-    value, units = Decimal(f"{count:.1e}"), ["bytes", "kB", "MB", "GB", "TB", "PB"]
+    value, units = float(f"{count:.1e}"), ["bytes", "kB", "MB", "GB", "TB", "PB"]
     while value >= 1000 and len(units) > 1:
         value, units = value / 1000, units[1:]
-    return f"{value.normalize():f} {units[0]}"
+    return f"{value:g} {units[0]}"
 
 
 def physical() -> int | None:
@@ -211,9 +211,8 @@ def physical() -> int | None:
 def available(root: Path = Path("/")) -> int | None:
     """Return the bytes that this process may use: the memory of the machine, or the limit of the
     process's control group (cgroup v1 or v2) where that is less."""
-    machine = physical()
-    limits = [*([] if machine is None else [machine]), *_cgroup_limits(root)]
-    return min(limits, default=None)
+    limits = physical(), *_cgroup_limits(root)
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _cgroup_limits(root: Path) -> Iterator[int]:

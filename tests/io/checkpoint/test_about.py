@@ -132,13 +132,7 @@ def test_an_operator_that_gives_other_values_is_refused():
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"problem": None},
-        {"problem": {}},
-        {"options": []},
-        {"more": 1},
-    ],
+    "change", [{"problem": None}, {"problem": {}}, {"options": []}, {"more": 1}]
 )
 def test_one_that_does_not_say_is_refused(change):
     problem = planted_sdp().problem

@@ -135,6 +135,12 @@ def test_what_cannot_be_written_is_refused(tmp_path):
     path.write_text("1\n1\n2\n1\n0 1 2 2 1\n1 1 1 1 1\n")
     with pytest.raises(ProblemError, match="cannot prove an unbounded program"):
         written(conic_model(read_sdpa(path).program), tmp_path / "proof")
+    V, E = 60_000, np.random.default_rng(0).integers(0, 60_000, (2, 150_000))
+    large = sp.coo_array((np.ones(150_000), E), (V, V))
+    with pytest.raises(ProblemError, match="too large to factorise"):
+        result.save_proof(tmp_path / "proof", condal.problems.max_cut(large + large.T))
+    with pytest.raises(ProblemError, match="the result has 20 multipliers, and the model 3"):
+        result.save_proof(tmp_path / "proof", condal.problems.max_cut(1 - np.eye(3)))
     assert not (tmp_path / "proof").exists()
 
 

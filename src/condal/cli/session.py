@@ -98,6 +98,10 @@ class Session:
             until = max(self.limit.until, self.limit.began + MIN_BUILD_SECONDS)
             with Deadline(until=until).on():
                 model = self.application.build(self.file, chosen)
+            if self.outputs.proof is not None:
+                from condal.problems.proof_files import require_affordable
+
+                require_affordable(model)
             what, reading = "there was a point", self.limit.seconds
             with progress or nullcontext():
                 result = solve(model, callback=progress, stopper=self.stopper)

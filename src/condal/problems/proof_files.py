@@ -24,7 +24,11 @@ from condal.io.formats.signatures import digest_of, is_npy, is_npz, is_shard_fol
 from condal.io.formats.text import read_text, suffixes_of
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
-from condal.linalg.factorisations import SparseFactors
+from condal.linalg.factorisations import (
+    SparseFactors,
+    likely_factorisation,
+    plan_factorisation,
+)
 from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.points import Array
 from condal.linalg.rounding import UNIT_ROUNDOFF
@@ -44,6 +48,11 @@ UNITS, MOST_MARGIN = 12.0, 1e-8  # of rounding; of the diagonal of the slack, wh
 SHIFTS = (0.0, *(4.0**k for k in range(2, 22)))  # of y, in units of its rounding
 NEGLIGIBLE = 1e-200  # a multiplier that is rounded to 0: the checker reads none below 1e-280
 CERTAIN = 1e-15  # of the absolute terms of a number: less may be rounding
+
+TOO_LARGE = (
+    "the slack of this problem is too large to factorise, which a proof file needs; without one, "
+    "the bound is proved by Lanczos, with a stated probability of failure"
+)
 
 
 def save_proof(result: Result, path: PathLike, model: Any, file: PathLike | None = None) -> str:
@@ -72,17 +81,9 @@ def save_proof(result: Result, path: PathLike, model: Any, file: PathLike | None
         If the model cannot be written, the file holds another problem, or no multipliers near those
         of the result have a positive definite slack.
     """
-    if isinstance(model, MaxCut):
-        kind, sdp = "max-cut", _program_of_cut(model.W)
-        starts = _starts_of_cut(model, result, sdp)
-    elif isinstance(model, ConicModel):
-        kind, sdp = "sdpa", sdpa_of(model.program)
-        starts = _starts_of_program(model, result)
-    else:
-        raise ProblemError(
-            "proof files are for the models of problems.max_cut and conic_model; got "
-            f"{type(model).__name__}"
-        )
+    sdp = require_affordable(model)
+    cut = isinstance(model, MaxCut)
+    starts = _starts_of_cut(result, sdp) if cut else _starts_of_program(model, result)
     infeasible = result.status is Status.INFEASIBLE
     if result.status is Status.UNBOUNDED:
         raise ProblemError(
@@ -99,7 +100,7 @@ def save_proof(result: Result, path: PathLike, model: Any, file: PathLike | None
         raise ProblemError(f"{file} holds another problem than the model; leave it out")
     header = (
         VERSION,
-        f"problem {kind}",
+        f"problem {'max-cut' if cut else 'sdpa'}",
         f"sha256 {digest_of(file)}",
         f"claim {'infeasible' if infeasible else 'bound'}",
         f"bound {value!r}",
@@ -107,6 +108,23 @@ def save_proof(result: Result, path: PathLike, model: Any, file: PathLike | None
     )
     write_text(path, (f"{line}\n" for line in (*header, *map(float.hex, y.tolist()), "end")))
     return file
+
+
+def require_affordable(model: Any) -> SdpaProblem:
+    """Return the program of a model; ProblemError if there can be no proof file for it."""
+    if isinstance(model, MaxCut):
+        sdp = _program_of_cut(model.W)
+    elif isinstance(model, ConicModel):
+        sdp = sdpa_of(model.program)
+    else:
+        raise ProblemError(
+            "proof files are for the models of problems.max_cut and conic_model; got "
+            f"{type(model).__name__}"
+        )
+    Z = slack(sdp, np.ones(sdp.b.size), 1.0)[0]
+    if likely_factorisation(Symmetric(Z.shape[0], sparse=(Z,))).flops == inf:
+        raise ProblemError(TOO_LARGE)
+    return sdp
 
 
 def checkable(model: Any, file: str) -> bool:
@@ -180,11 +198,11 @@ def _value_above(b: Array, y: Array) -> float:
 # ---- multipliers ---------------------------------------------------------------------------------
 
 
-def _starts_of_cut(
-    model: MaxCut, result: Result, sdp: SdpaProblem
-) -> Iterator[tuple[Array, Array]]:
+def _starts_of_cut(result: Result, sdp: SdpaProblem) -> Iterator[tuple[Array, Array]]:
     """Yield multipliers and directions into the cone, by what the bound of the result costs."""
     y = np.asarray(result.y)
+    if y.size != sdp.b.size:
+        raise ProblemError(f"the result has {y.size} multipliers, and the model {sdp.b.size}")
     cost, diagonal = max(0.0, result.bound - fsum(y)), slack(sdp, y, 1.0)[0].diagonal()
     for direction in (diagonal, np.ones(y.size)):
         total = float(direction.sum())
@@ -262,5 +280,7 @@ def _is_inside(Z: Any, terms: Array) -> bool:
     factors = PartialCholesky.of(V, margin)
     if factors is not None:
         return factors.failed is None
+    if plan_factorisation(V).kind == "probabilistic":
+        raise ProblemError(TOO_LARGE)
     rest = SparseFactors.of(V, margin)
     return rest is not None and bool(np.all(rest.pivots > 0))

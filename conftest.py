@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +52,12 @@ def known_entropy() -> Iterator[None]:
 def system_entropy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw such seeds as a user's solve does."""
     monkeypatch.setattr("condal.runtime.arguments.urandom", os.urandom)
+
+
+@pytest.fixture
+def processor_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let limits count processor time, so that they mean the same on a busy machine."""
+    monkeypatch.setattr(time, "perf_counter", time.process_time)
 
 
 @pytest.fixture

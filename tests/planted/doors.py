@@ -77,7 +77,7 @@ def _answer(planted: Planted, problem: condal.Problem, result: Result) -> Answer
 
 def _price(told: Any) -> float:
     """Return the absolute price of infeasibility of a certificate or judgement."""
-    return float(told.price * max(1.0, abs(told.objective)))
+    return float(told.price * told.unit)
 
 
 def by_certify(planted: Planted, rng: np.random.Generator) -> Findings:

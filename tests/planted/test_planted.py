@@ -16,6 +16,8 @@ from planted.planting import STATUSES, Profile, plant
 from planted.problem import exact
 from soak import pool
 
+pytestmark = pytest.mark.usefixtures("processor_clock")
+
 COUNTS = {  # problems of each door, and how many of them must be judged
     "Problem.of": (40, 30),
     "certify": (40, 40),

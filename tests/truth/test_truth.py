@@ -14,6 +14,8 @@ from truth.families import FAMILIES, REGIONS, listed_regions
 from truth.templates import random_case
 from truth.trial import ATTEMPTS, attempt, of_case
 
+pytestmark = pytest.mark.usefixtures("processor_clock")
+
 EACH = 8  # problems per family
 MORE = {"conic": 60}  # they are random in more ways
 SECONDS = 1.0

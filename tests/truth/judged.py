@@ -44,12 +44,12 @@ def judge(case: Case, result: Result, said: Said, tol: float) -> Findings:
 def with_itself(findings: Findings, problem: Any, result: Result, tol: float) -> None:
     """The gap matches bound and objective, and the result has what its status implies."""
     objective, bound = result.objective, result.bound
-    gap = abs(bound - objective) / max(1.0, abs(objective))
+    gap = abs(bound - objective) / problem.gap_unit(objective)
     findings.ask(result.gap == gap or not np.isfinite(gap), f"gap is {result.gap}, not {gap}")
     findings.ask(_is_dual(result.y, problem), f"y has shape {result.y.shape}, or no numbers")
     rows = list(result.history)
     for row in rows:
-        gap = abs(row.bound - row.objective) / max(1.0, abs(row.objective))
+        gap = abs(row.bound - row.objective) / problem.gap_unit(row.objective)
         findings.ask(row.gap == gap or not np.isfinite(gap), f"row {row.k} has a gap of {row.gap}")
     counts = [(row.k, row.oracle_calls, row.matvecs, row.seconds) for row in rows]
     for before, after in pairwise(counts):
@@ -60,7 +60,7 @@ def with_itself(findings: Findings, problem: Any, result: Result, tol: float) ->
     findings.ask(proved == infeasible, f"{result.status.name} with proof {result.infeasible}")
     findings.ask(result.status is not Status.NUMERICAL_ERROR, f"NUMERICAL_ERROR: {result.reason}")
     if result.status is Status.SOLVED:
-        aim = tol * max(1.0, abs(objective)) * (1 + 1e-12)
+        aim = tol * problem.gap_unit(objective) * (1 + 1e-12)
         findings.ask(abs(bound - objective) <= aim, f"SOLVED with a gap of {result.gap}")
         findings.ask(result.infeasibility <= tol, f"SOLVED, infeasible by {result.infeasibility}")
 

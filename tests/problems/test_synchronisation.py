@@ -73,16 +73,9 @@ def test_the_diagonal_says_nothing():
     assert a.bound == b.bound
 
 
-@pytest.mark.parametrize(
-    ("C", "text"),
-    [
-        (np.zeros((3, 3)), "C has no measurements"),
-        (np.eye(3), "C has no measurements"),
-    ],
-)
-def test_bad_measurements_are_refused(C, text):
-    with pytest.raises(condal.ProblemError, match=text):
-        sign_synchronisation(C)
+def test_a_diagonal_is_no_measurement():
+    with pytest.raises(condal.ProblemError, match="C has no measurements"):
+        sign_synchronisation(np.eye(3))
 
 
 @pytest.mark.parametrize("signs", [np.zeros(5), np.ones(4), np.full(5, 0.5), ["a"] * 5])

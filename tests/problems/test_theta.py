@@ -192,19 +192,6 @@ def test_a_sketch_of_many_vertices_is_solved_without_an_n_by_n_array():
     assert found.size <= result.bound < 1.01 * n
 
 
-@pytest.mark.parametrize(
-    ("graph", "text"),
-    [
-        ("a graph", "graph must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; got"),
-        (nx.DiGraph([(0, 1)]), "the graph is directed; pass an undirected one"),
-        (nx.Graph(), "the graph has no vertices"),
-    ],
-)
-def test_bad_graphs_are_refused(graph, text):
-    with pytest.raises(condal.ProblemError, match=text):
-        theta(graph)
-
-
 def test_bad_choices_are_refused():
     model = theta(nx.cycle_graph(5))
     with pytest.raises(condal.ProblemError, match="theta_plus must be True or False; got 1"):

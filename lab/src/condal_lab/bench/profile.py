@@ -67,9 +67,6 @@ def draw(results: Sequence[Results], stem: Path, title: str) -> list[Path]:
     if not ratios:
         return []
     import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     finite = [value for row in ratios.values() for value in row[np.isfinite(row)]]
@@ -77,7 +74,6 @@ def draw(results: Sequence[Results], stem: Path, title: str) -> list[Path]:
     count = len(next(iter(ratios.values())))
     with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-        FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         for name, row in ratios.items():
             colour, dashes = STYLES[name]

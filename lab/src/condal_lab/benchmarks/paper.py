@@ -17,7 +17,12 @@ from pathlib import Path
 from condal_lab.benchmarks.runner import RESULTS
 from condal_lab.experiments import paper
 from condal_lab.experiments.catalogue import EXPERIMENTS, Experiment
-from condal_lab.experiments.claims import ClaimVerdict, PaperClaim, method_rows
+from condal_lab.experiments.claims import (
+    ClaimVerdict,
+    PaperClaim,
+    instances_table,
+    methods_table,
+)
 from condal_lab.experiments.folder import ExperimentFolder
 from condal_lab.experiments.guarantees import measure_all
 from condal_lab.experiments.stored import collect, read_study, write_study
@@ -118,10 +123,10 @@ def tables(stored: Path = STORED) -> dict[str, str]:
     pages = {f"claims-{name}.md": _claims(listed) for name, listed in by_experiment.items()}
     pages["claims.md"] = _overview(list(distinct.values()))
     pages["criteria.md"] = "\n".join(f"* {line}" for line in paper.CRITERIA) + "\n"
-    pages["instances.md"] = _instances(list(everything.values()))
+    pages["instances.md"] = instances_table(everything.values()) + "\n"
     for name, experiment in PAPER.items():
         if experiment.plans:
-            pages[f"methods-{name}.md"] = _methods(studies(experiment, stored))
+            pages[f"methods-{name}.md"] = methods_table(studies(experiment, stored)) + "\n"
     return pages
 
 
@@ -152,27 +157,6 @@ def _claims(listed: Sequence[PaperClaim]) -> str:
         for c in listed
     ]
     head = ("instance", "claim", "in the paper", "verdict", "measured here", "why")
-    return markdown(head, rows) + "\n"
-
-
-def _instances(listed: Sequence[Study]) -> str:
-    rows = [
-        (
-            s.instance,
-            s.title,
-            f"{s.optimum:.10g}",
-            f"{s.reference.gap:.1e}",
-            f"{s.budget.calls:,}",
-        )
-        for s in listed
-    ]
-    head = ("instance", "", "f*", "proved within", "calls per trial")
-    return markdown(head, rows) + "\n"
-
-
-def _methods(listed: Sequence[Study]) -> str:
-    rows = [row for study in listed for row in method_rows(study)]
-    head = ("instance", "method", "best", "score", "trials", "ended by", "remark")
     return markdown(head, rows) + "\n"
 
 

@@ -10,7 +10,6 @@ from typing import TypeAlias, TypeVar
 import condal
 from condal_lab.experiments.contenders import CONTENDERS
 from condal_lab.experiments.study import Study
-from condal_lab.experiments.trial import TrialBudget
 from condal_lab.markdown import markdown
 
 
@@ -92,47 +91,39 @@ def page(
         "\n".join(f"* {line}" for line in criteria),
     ]
     if studies:
-        blocks += _instances_and_methods(studies)
+        blocks += [
+            "## The instances",
+            instances_table(studies),
+            "## The methods, each with its best parameters",
+            methods_table(studies),
+            "Parameters refer to the normalised problem that `condal.solve` passes to a method. "
+            "Each was varied by factors of 10 until a value beat both its neighbours. All trials "
+            "are in `../trials/`.",
+        ]
     blocks += list(remarks)
     blocks.append(f"condal {condal.__version__}")
     return "\n\n".join(blocks) + "\n"
 
 
-def _instances_and_methods(studies: Sequence[Study]) -> list[str]:
-    return [
-        "## The instances",
-        markdown(
-            ("instance", "", "f*", "proved within", "oracle calls per trial"),
-            [
-                (
-                    s.instance,
-                    s.title,
-                    f"{s.optimum:.10g}",
-                    f"{s.floor / 10:.1e}",
-                    _budget(s.budget),
-                )
-                for s in studies
-            ],
-        ),
-        "## The methods, each with its best parameters",
-        markdown(
-            ("instance", "method", "best", "score", "trials", "ended by", "remark"),
-            [row for study in studies for row in method_rows(study)],
-        ),
-        "Parameters refer to the normalised problem that `condal.solve` passes to a method. Each "
-        "was varied by factors of 10 until a value beat both its neighbours. All trials are in "
-        "`../trials/`.",
+def instances_table(studies: Iterable[Study]) -> str:
+    """Return a row per instance: its optimum and the budget of a trial."""
+    rows = [
+        (
+            s.instance,
+            s.title,
+            f"{s.optimum:.10g}",
+            f"{s.reference.gap:.1e}",
+            f"{s.budget.calls:,}"
+            + ("" if s.budget.seconds is None else f", at most {s.budget.seconds:g} s"),
+        )
+        for s in studies
     ]
+    return markdown(("instance", "", "f*", "proved within", "calls per trial"), rows)
 
 
-def _budget(budget: TrialBudget) -> str:
-    limit = "" if budget.seconds is None else f", at most {budget.seconds:g} s"
-    return f"{budget.calls}{limit}"
-
-
-def method_rows(study: Study) -> list[tuple[str, ...]]:
-    """Return a row per method: its best parameters, score and number of trials."""
-    return [
+def methods_table(studies: Iterable[Study]) -> str:
+    """Return a row per instance and method: its best parameters, score and number of trials."""
+    rows = [
         (
             study.instance,
             tuned.contender.label,
@@ -142,8 +133,11 @@ def method_rows(study: Study) -> list[tuple[str, ...]]:
             tuned.trial.ended,
             tuned.remark,
         )
+        for study in studies
         for tuned in study.tuned.values()
     ]
+    head = ("instance", "method", "best", "score", "trials", "ended by", "remark")
+    return markdown(head, rows)
 
 
 def label(name: str) -> str:

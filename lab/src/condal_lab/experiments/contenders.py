@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from condal.methods import CGAL, corrective, fwal, hcgm
 from condal.methods.rules import AccuracyRule, Decr, LineSearch
@@ -96,10 +97,7 @@ EPS = Parameter("eps", start=-1, low=-6, high=2)
 EPS0 = Parameter("eps0", start=-1, low=-4, high=2)
 
 
-def _ial_by_line_search(lam: float, eps0: float) -> IAL:
-    return IAL(lam, eps0, eta=LineSearch())
-
-
+_ial_by_line_search = partial(IAL, eta=LineSearch())
 CONTENDERS: dict[str, Contender] = {
     contender.name: contender
     for contender in (

@@ -75,6 +75,22 @@ class Curve:
         return np.maximum(self.atom_residual(optimum), self.atom_infeasibility)
 
 
+class Thinning:
+    """Which rows of a curve are kept: those at calls that grow by a factor, and of iterates and
+    the rows between them apart."""
+
+    def __init__(self, growth: float) -> None:
+        self.growth = growth
+        self._due = {True: 0.0, False: 0.0}
+
+    def keeps(self, calls: float, *, outer: bool, last: bool) -> bool:
+        """Whether a row is kept, as the last one always is."""
+        kept = last or calls >= self._due[outer]
+        if kept:
+            self._due[outer] = max(calls + 1, self.growth * calls)
+        return kept
+
+
 def score(curve: Curve, optimum: float, calls: int) -> float:
     """Return the largest merit of the outer iterates over [calls/2, calls]; inf if there are none.
 
@@ -132,7 +148,7 @@ def slope(
     peaks = _peaks(calls[: last + 1], values[: last + 1], decades)
     if len(peaks) < MIN_PEAKS:
         return Slope(nan)
-    return _fit(np.log(calls[peaks]), np.log(values[peaks])).slope
+    return _fit(np.log(calls[peaks]), np.log(values[peaks]))[0]
 
 
 def _peaks(calls: Array, values: Array, decades: float) -> list[int]:
@@ -180,23 +196,17 @@ def decay(calls: Array, values: Array, floor: float = 0.0) -> Decay:
     k = np.linspace(calls[0], calls[end - 1], SAMPLES)
     rows = np.searchsorted(calls[:end], k, side="right") - 1
     y = np.log(np.maximum(high[rows], np.finfo(float).tiny))
-    return Decay(last, {name: _fit(law(k), y).r_squared for name, law in LAWS.items()})
+    return Decay(last, {name: _fit(law(k), y)[1] for name, law in LAWS.items()})
 
 
-@dataclass(frozen=True)
-class _Fit:
-    slope: Slope
-    r_squared: float
-
-
-def _fit(x: Array, y: Array) -> _Fit:
-    """Fit a line by least squares, with Student's interval of its slope."""
+def _fit(x: Array, y: Array) -> tuple[Slope, float]:
+    """Return the slope of the least-squares line, with Student's interval, and R^2."""
     dx, dy = x - x.mean(), y - y.mean()
     a = float(dx @ dy) / float(dx @ dx)
     rest, total = float(np.sum((dy - a * dx) ** 2)), float(dy @ dy)
     degrees = x.size - 2
     half = STUDENT_95.get(degrees, 1.96) * sqrt(rest / degrees / float(dx @ dx))
-    return _Fit(Slope(a, a - half, a + half), 1.0 - rest / total if total > 0 else 0.0)
+    return Slope(a, a - half, a + half), 1.0 - rest / total if total > 0 else 0.0
 
 
 def _plain(value: Any) -> float | None:

@@ -12,17 +12,14 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.figure import Figure
 
 from condal.linalg.points import Array
 from condal.report.svg import rounded_coordinates
 from condal_lab.experiments.contenders import CONTENDERS
 from condal_lab.experiments.curve import Curve
 from condal_lab.experiments.study import Study, Tuned
-
-mpl.use("Agg")
-from matplotlib import colormaps  # the backend must be chosen first
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 # The colours of Okabe and Ito for colour-blind readers, and a line style for each method, which
 # distinguishes them in grey.
@@ -130,7 +127,6 @@ def _grid(rows: int, lines: int) -> tuple[Figure, Any]:
     panel = max(2.0, LINE * lines)
     height = rows * (panel + BETWEEN) + MARGIN
     figure = Figure(figsize=(WIDTH, height))
-    FigureCanvasAgg(figure)
     # Fixed margins in inches: an automatic layout would draw everything twice more.
     figure.subplots_adjust(
         left=0.7 / WIDTH,

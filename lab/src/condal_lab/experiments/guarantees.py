@@ -138,9 +138,9 @@ def _bound_ratios(
 def decr_steps_shrink(iterations: int) -> Measured:
     """Test whether sqrt(k) |Ax - rbar| under decr. has stopped growing."""
     places, slopes = [], []
-    for run in _decr_runs(DUAL_FACTOR * iterations):
-        places.append(run.k[int(np.argmax(np.sqrt(run.k) * run.d))] / run.k[-1])
-        slopes.append(slope(run.k, run.d).value)
+    for k, d, _ in _decr_runs(DUAL_FACTOR * iterations):
+        places.append(k[int(np.argmax(np.sqrt(k) * d))] / k[-1])
+        slopes.append(slope(k, d).value)
     said = (
         f"sqrt(k) |Ax - rbar| is largest at {max(places):.1%} of the iterations or before, and the "
         f"slopes of |Ax - rbar| are {min(slopes):.2f} to {max(slopes):.2f}, with D_Y = inf"
@@ -155,8 +155,8 @@ def decr_duals_are_bounded(iterations: int) -> Measured:
     Growth by less than `NO_GROWTH` counts as none.
     """
     growths, truth = [], True
-    for run in _decr_runs(DUAL_FACTOR * iterations):
-        ends = np.interp(run.k[-1] / np.array([1e3, 1e2, 1e1, 1.0]), run.k, run.norms)
+    for k, _, norms in _decr_runs(DUAL_FACTOR * iterations):
+        ends = np.interp(k[-1] / np.array([1e3, 1e2, 1e1, 1.0]), k, norms)
         growths.append(np.diff(ends))
         truth &= growths[-1][-1] <= max(*growths[-1][:-1], NO_GROWTH * ends[-1])
     first = max(growths, key=lambda growth: float(growth[-1]))
@@ -165,25 +165,17 @@ def decr_duals_are_bounded(iterations: int) -> Measured:
     return said, bool(truth)
 
 
-@dataclass(frozen=True, eq=False)
-class _DecrRun:
-    """k, and |Ax - rbar| and |y| after iteration k."""
+def _decr_runs(iterations: int) -> Iterator[tuple[Array, Array, Array]]:
+    """Run CGAL (decr.) without D_Y on each planted problem with each lam0.
 
-    k: Array
-    d: Array
-    norms: Array
-
-
-def _decr_runs(iterations: int) -> tuple[_DecrRun, ...]:
-    """Run CGAL (decr.) without D_Y on each planted problem with each lam0."""
-    runs = []
+    Yield k, and |Ax - rbar| and |y| after iteration k.
+    """
     for kind, lam0 in CASES:
         method = CGAL(lam0, sigma=Decr(), tol=Exact())
         visited = list(states(planted(kind).problem, method, iterations))
         d = [np.linalg.norm(b.y - a.y) / b.sigma for a, b in pairwise(visited)]
         norms = [np.linalg.norm(state.y) for state in visited[1:]]
-        runs.append(_DecrRun(np.arange(2.0, iterations + 1), np.array(d), np.array(norms)))
-    return tuple(runs)
+        yield np.arange(2.0, iterations + 1), np.array(d), np.array(norms)
 
 
 @claim("5.2", "UPD depends on the scale of the objective in addition to eps")

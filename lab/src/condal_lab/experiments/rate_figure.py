@@ -8,7 +8,6 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from condal_lab.experiments.claims import label
@@ -35,7 +34,6 @@ def draw(
     """Draw and save the figure, with lam0 at the middle of the grid."""
     with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(WIDTH, HEIGHT))
-        FigureCanvasAgg(figure)
         figure.subplots_adjust(left=0.07, right=0.99, top=0.95, bottom=0.135, wspace=0.26)
         axes = figure.subplots(len(SHOWN), 3)
         for row, residual in zip(axes, SHOWN, strict=True):

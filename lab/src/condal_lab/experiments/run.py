@@ -42,7 +42,7 @@ def run(
 
     `build` makes the instances of the cases. A worker calls it at most once.
     """
-    return _ExperimentRun(cases, contenders, folder, _InstanceDesk(workers, build), watch).go()
+    return _ExperimentRun(cases, build, contenders, folder, workers, watch).go()
 
 
 @dataclass(eq=False)
@@ -61,12 +61,15 @@ class _ExperimentRun:
     def __init__(
         self,
         cases: Sequence[ExperimentCase],
+        build: Build,
         contenders: Sequence[str],
         folder: ExperimentFolder,
-        bench: _InstanceDesk,
+        workers: Workers,
         watch: Watch,
     ) -> None:
-        self.cases, self.folder, self.bench, self.watch = cases, folder, bench, watch
+        self.cases, self.build, self.folder, self.watch = cases, build, folder, watch
+        self.workers, self.desk = workers, Desk(workers)
+        self.instances: dict[str, Any] = {}
         self.known: dict[str, Known] = {}
         self.searches = [_Search(case, CONTENDERS[name]) for case in cases for name in contenders]
 
@@ -76,7 +79,7 @@ class _ExperimentRun:
             self._find_reference(case)
         for search in self.searches:
             self._advance(search)
-        self.bench.desk.go()
+        self.desk.go()
         return [self._study(case) for case in self.cases]
 
     def _find_reference(self, case: ExperimentCase) -> None:
@@ -96,7 +99,7 @@ class _ExperimentRun:
                     self._advance(search)
 
         self.watch.asked(what)
-        self.bench.ask(case.name, keep, _reference)
+        self._ask(case.name, keep, _reference)
 
     def _advance(self, search: _Search) -> None:
         """Submit the next settings once all submitted trials are finished and scored."""
@@ -136,7 +139,22 @@ class _ExperimentRun:
 
         self.watch.asked(what)
         search.pending.add(setting)
-        self.bench.ask(case.name, keep, _trial, task)
+        self._ask(case.name, keep, _trial, task)
+
+    def _ask(
+        self, instance: str, keep: Callable[[Any], None], work: Callable[..., Any], *rest: Any
+    ) -> None:
+        """Call `keep` with work(the instance, *rest) when it is done.
+
+        The instances are built at the first request, and sent to the workers once.
+        """
+        if not self.instances:
+            self.desk.ask(_with_result(self._share), self.build)
+            self.desk.go()
+        self.desk.ask(_with_result(keep), work, self.instances[instance], *rest)
+
+    def _share(self, built: list[Instance]) -> None:
+        self.instances = {instance.name: self.workers.share(instance) for instance in built}
 
     def _study(self, case: ExperimentCase) -> Study:
         known = self.known[case.name]
@@ -147,29 +165,6 @@ class _ExperimentRun:
             for trial in search.trials.values()
         ]
         return make_study(case.name, known.title, known.reference, case.budget, trials)
-
-
-class _InstanceDesk:
-    """Submit work on instances to the workers.
-
-    The instances are built at the first request, and sent to the workers once.
-    """
-
-    def __init__(self, workers: Workers, build: Build) -> None:
-        self.workers, self.build, self.desk = workers, build, Desk(workers)
-        self.instances: dict[str, Any] = {}
-
-    def ask(
-        self, instance: str, keep: Callable[[Any], None], work: Callable[..., Any], *rest: Any
-    ) -> None:
-        """Call `keep` with work(the instance, *rest) when it is done."""
-        if not self.instances:
-            self.desk.ask(_with_result(self._share), self.build)
-            self.desk.go()
-        self.desk.ask(_with_result(keep), work, self.instances[instance], *rest)
-
-    def _share(self, built: list[Instance]) -> None:
-        self.instances = {instance.name: self.workers.share(instance) for instance in built}
 
 
 def _with_result(keep: Callable[[Any], None]) -> Callable[[Future[Any]], None]:

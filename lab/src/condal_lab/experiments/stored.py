@@ -17,7 +17,7 @@ import numpy as np
 
 from condal.io.formats.writing import write_text
 from condal.linalg.points import Array
-from condal_lab.experiments.curve import Curve
+from condal_lab.experiments.curve import Curve, Thinning
 from condal_lab.experiments.folder import RESULT_FIELDS, ExperimentFolder
 from condal_lab.experiments.reference import Reference
 from condal_lab.experiments.study import Study, make_study
@@ -78,7 +78,12 @@ def read_study(path: Path) -> Study:
 
 
 def _compact(curve: Curve, optimum: float, *, atoms: bool) -> dict[str, list[float | None]]:
-    rows, unit = _thin(curve), abs(optimum) or 1.0
+    kept, unit, ends = Thinning(GROWTH), abs(optimum) or 1.0, curve.calls.size - 1
+    rows = [
+        row
+        for row, (calls, outer) in enumerate(zip(curve.calls, curve.outer > 0, strict=True))
+        if kept.keeps(calls, outer=bool(outer), last=row == ends)
+    ]
     columns = {
         "calls": curve.calls[rows],
         "residual": curve.signed(optimum)[rows],
@@ -112,16 +117,6 @@ def _expand(record: dict[str, Any], optimum: float) -> Curve:
         optimum + unit * column("atom_residual", missing),
         column("atom_infeasibility", missing),
     )
-
-
-def _thin(curve: Curve) -> list[int]:
-    """Return rows at calls that grow by 5%, of outer and of inner iterates, and the last row."""
-    due, rows = {True: 0.0, False: 0.0}, []
-    for row, (calls, outer) in enumerate(zip(curve.calls, curve.outer > 0, strict=True)):
-        if calls >= due[bool(outer)] or row == curve.calls.size - 1:
-            due[bool(outer)] = GROWTH * calls
-            rows.append(row)
-    return rows
 
 
 def _round(value: float) -> float | None:

@@ -16,12 +16,12 @@ from condal.result import Result
 from condal.storage import Atoms, Dense, Sketch
 from condal.types import Method, Storage
 from condal_lab.experiments.contenders import CONTENDERS, Setting
-from condal_lab.experiments.curve import Curve
+from condal_lab.experiments.curve import Curve, Thinning
 from condal_lab.sweeps.run import undisturbed
 
 UNREACHABLE_TOL = 1e-300  # so the budget ends a trial
 CONVERGED_TOL = 1e-8  # of the free estimates; the optimum is not known more accurately
-THINNING = 1.02  # rows are kept at calls that grow by 2%
+GROWTH = 1.02  # of the calls from row to row
 SKETCH_RANK = 2  # a trial needs the images of x, not x
 
 
@@ -138,7 +138,7 @@ class _Recorder:
     stairs: bool
     spent: str | None = None
     _rows: list[tuple[float, ...]] = field(default_factory=list)
-    _due: dict[bool, float] = field(default_factory=lambda: {False: 1.0, True: 1.0})
+    _kept: Thinning = field(default_factory=lambda: Thinning(GROWTH))
 
     def __call__(self, row: Row) -> bool:
         """Record a row; return whether to stop."""
@@ -149,8 +149,7 @@ class _Recorder:
             self.spent = "seconds"
         elif max(row.gap, row.infeasibility) <= CONVERGED_TOL:
             self.spent = "converged"
-        if row.oracle_calls >= self._due[outer] or self.spent:
-            self._due[outer] = max(row.oracle_calls + 1, THINNING * row.oracle_calls)
+        if self._kept.keeps(row.oracle_calls, outer=outer, last=self.spent is not None):
             self._rows.append(self._values(row, outer))
         return self.spent is not None
 

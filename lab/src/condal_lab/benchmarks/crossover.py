@@ -6,8 +6,8 @@ is the time of the first choice over that of the fastest method.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from math import inf
 from typing import Any
@@ -20,7 +20,7 @@ from condal.methods.rules import LineSearch
 from condal.methods.surface.rows import SurfaceRows
 from condal.problem import Problem
 from condal_lab.bench.generated import sparse_rows, uniform_graph
-from condal_lab.benchmarks.runner import Benchmark, Case, Row
+from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
 
 # n, and constraints per row of x.
 SIZES = (
@@ -54,10 +54,10 @@ FAMILIES: dict[str, Callable[[int, int], Problem]] = {
 
 def measured(problem: Problem, method: Any, tol: float) -> dict[str, Any]:
     """Solve by one method and return its CPU seconds."""
-    began = time.process_time()
-    result = condal.solve(problem, method, tol=tol, max_seconds=SECONDS)
+    solve = partial(condal.solve, problem, method, tol=tol, max_seconds=SECONDS)
+    result, _, cpu = timed(solve)
     return {
-        "cpu": time.process_time() - began,
+        "cpu": cpu,
         "status": result.status.name,
         "gap": result.gap,
         "iterations": len(result.history),

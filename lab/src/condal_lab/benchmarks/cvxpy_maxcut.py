@@ -7,8 +7,6 @@ counts. The time of CVXPY's compilation is shown separately.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -20,7 +18,7 @@ import condal
 from condal.cvxpy import CONDAL
 from condal_lab.bench.generated import sparse_graph
 from condal_lab.benchmarks.graphs import graph
-from condal_lab.benchmarks.runner import Benchmark, Case, Row
+from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
 
 TURNS = 9  # the minimum of fewer runs is unstable on a shared machine
 SMALL = "random"
@@ -34,24 +32,17 @@ def written(W: Any) -> Any:
     return cp.Problem(cp.Maximize(cp.trace(L @ X) / 4), [cp.diag(X) == 1])
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the CPU seconds of a call and its value."""
-    began = time.process_time()
-    value = call()
-    return time.process_time() - began, value
-
-
 def measure(name: str, tol: float) -> list[Row]:
     """Return one row."""
     W = sparse_graph(200, degree=8.0) if name == SMALL else graph(name)
     problem, solver = written(W), CONDAL(tol=tol)
-    compiling, (data, _, _) = timed(lambda: problem.get_problem_data(solver))
+    (data, _, _), _, compiling = timed(lambda: problem.get_problem_data(solver))
     native, plugged = [], []
     for _ in range(TURNS):
         native.append(timed(lambda: condal.solve(condal.problems.max_cut(W), tol=tol)))
         plugged.append(timed(lambda: solver.solve_via_data(data, False, False, {})))
-    ours, theirs = native[0][1], plugged[0][1].result
-    least = [min(seconds for seconds, _ in runs) for runs in (native, plugged)]
+    ours, theirs = native[0][0], plugged[0][0].result
+    least = [min(cpu for _, _, cpu in runs) for runs in (native, plugged)]
     return [
         {
             "n": W.shape[0],

@@ -7,8 +7,8 @@ sizes.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -21,7 +21,7 @@ from condal.storage import Sketch
 from condal_lab.bench.generated import sparse_graph
 from condal_lab.bench.memory import peak
 from condal_lab.bench.table import power, seconds
-from condal_lab.benchmarks.runner import Benchmark, Case, Row
+from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
 from condal_lab.markdown import markdown
 
 R = 10  # columns of the sketch
@@ -54,9 +54,8 @@ def measure(kind: str, n: int, degree: float, tol: float, limit: float) -> list[
     if kind == SKETCHED:
         method, storage = condal.CGAL(), Sketch(model.n, R)
         row["estimate_mb"] = in_all(model.problem, method, storage) / 1e6
-    wall, cpu = time.perf_counter(), time.process_time()
-    result = condal.solve(model, method, tol=tol, storage=storage, max_seconds=limit)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    given: Any = {"tol": tol, "storage": storage, "max_seconds": limit}
+    result, wall, cpu = timed(partial(condal.solve, model, method, **given))
     problem = model.problem
     row |= {
         "problem": kind,

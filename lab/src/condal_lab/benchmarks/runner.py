@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +79,13 @@ class Benchmark:
 
     def _others(self, case: Case, results: Path) -> list[Row]:
         return [row for row in self.stored(results) if row["case"] != case.name]
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float, float]:
+    """Return the value of a call, and its seconds of wall time and of CPU time."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    value = call()
+    return value, time.perf_counter() - wall, time.process_time() - cpu
 
 
 def table(rows: Sequence[Row]) -> str:

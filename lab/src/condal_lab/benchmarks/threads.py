@@ -6,7 +6,6 @@ It needs two idle cores. A BLAS always has one thread.
 from __future__ import annotations
 
 import os
-import time
 from itertools import product
 from typing import Any
 
@@ -16,7 +15,7 @@ from condal.driver.solve import solve
 from condal.linalg.blocked import VARIABLE
 from condal.problems import max_cut, theta
 from condal_lab.bench.generated import sparse_graph
-from condal_lab.benchmarks.runner import Benchmark, Case, Row
+from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
 
 MODELS: dict[str, Any] = {"maxcut": max_cut, "theta": theta}
 SOLVES = (
@@ -41,9 +40,7 @@ def measure(kind: str, n: int, degree: float, tol: float, threads: int) -> list[
     """Solve once with so many threads."""
     os.environ[VARIABLE] = f"{threads}"
     model = MODELS[kind](sparse_graph(n, degree=degree))
-    wall, cpu = time.perf_counter(), time.process_time()
-    result = solve(model, tol=tol, seed=0)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    result, wall, cpu = timed(lambda: solve(model, tol=tol, seed=0))
     return [
         {
             "name": f"{kind}-{n}",

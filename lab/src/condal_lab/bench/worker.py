@@ -169,19 +169,15 @@ def _certified_run(
     except Exception as error:  # nan, or a wrong shape
         message = f"its answer cannot be certified: {_brief(error)}"
         return BenchRun(**facts, outcome="failed", reason=message)
+    measured = asdict(proved)
     return BenchRun(
         **facts,
         outcome=_outcome(proved, facts["tol"]),
         reason=answer.message,
-        objective=proved.objective,
-        bound=proved.bound,
-        gap=proved.gap,
-        infeasibility=proved.infeasibility,
-        price=proved.price,
-        outside=proved.outside,
         quality=quality,
-        certified=proved.basis,
-        proof=proved.how,
+        certified=measured.pop("basis"),
+        proof=measured.pop("how"),
+        **measured,
     )
 
 

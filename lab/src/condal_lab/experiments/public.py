@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Literal
 
 from condal.errors import ProblemError
 from condal.io.formats.text import read_text
@@ -20,6 +21,13 @@ class Source:
     The checksum of a `text` is that of its words, separated by single blanks. An archive (.tar.gz)
     contains a member with the file name of `place`. A file without a URL has an `origin`, the data
     that it was derived from.
+
+    Of a program are also known what `kind` it is, its optimum or other status, and, if it has one
+    matrix, the side n of this and the number of rows. The optima are those of SDPA-GMP. They have
+    more digits than SDPLIB's own table, which is wrong for maxG51. Those of hinf1, which SDPA-GMP
+    does not solve, and of maxG60 are the table's, the latter with more digits from max-cut of G60,
+    the same graph; those of the sparse programs are CSDP's, and of the tori and Hamming graphs the
+    challenge's, with the weights of the files: in torusg3-8, 10^5 times the challenge's.
     """
 
     name: str
@@ -28,6 +36,17 @@ class Source:
     homes: tuple[str, ...]
     text: bool = True
     origin: str = ""
+    kind: str = ""
+    n: int = 0
+    rows: int = 0
+    optimum: float | None = None
+    status: Literal["optimal", "infeasible", "unbounded"] = "optimal"
+
+    @property
+    def title(self) -> str:
+        """The program in words."""
+        side = f", n = {self.n:,}" if self.n else ""
+        return f"{self.kind}{side}" + (f", {self.rows:,} rows" if self.rows else "")
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from condal_lab.bench.conic import everyday, families
 from condal_lab.bench.conic.question import Truth
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion
 from condal_lab.bench.conic.through_file import CvxpyStart, FileQuestion, FileStart
-from condal_lab.bench.libraries import DIMACS, SDPLIB
+from condal_lab.bench.libraries import SDPLIB
 from condal_lab.bench.peers.peer import PeerAnswer
+from condal_lab.experiments.public import SOURCES
 
 TOL = 1e-4
 IN_CVXPY, IN_FILES = ("SCS", "Clarabel"), ("CSDP", "SDPA", "SCS", "Clarabel")
@@ -23,41 +24,6 @@ EVERYDAY, LARGE = "everyday problems in CVXPY", "larger, in CVXPY"
 
 # ---- files ---------------------------------------------------------------------------------------
 
-# SDPA-GMP's optima, except those of hinf1 (SDPLIB's table; SDPA-GMP does not solve it) and of the
-# sparse programs (CSDP).
-OPTIMA = {
-    "arch0": 0.56651727321592959,
-    "control1": 17.784626717523405,
-    "control2": 8.2999999857902351,
-    "control3": 13.633266228377313,
-    "hinf1": 2.0326,
-    "truss1": -8.9999963152868905,
-    "truss5": -132.63567797250604,
-    "buck1": 146.41915,
-    "mater-1": -143.46544,
-    "shmup1": 188.41483,
-    "trto1": 1104.5,
-    "vibra1": 40.819012,
-}
-TRUTHS = {
-    **{name: Truth(optimum=optimum) for name, optimum in OPTIMA.items()},
-    # SDPLIB's words infeasible are about minimise b'z, condal's about its dual in X.
-    "infd1": Truth("infeasible"),
-    "infp1": Truth("unbounded"),
-}
-KINDS = {
-    "arch": "topology of an arch",
-    "control": "control",
-    "hinf": "H-infinity control",
-    "truss": "truss topology",
-    "buck": "truss with a buckling constraint",
-    "mater": "free material design",
-    "shmup": "free material design with a vibration constraint",
-    "trto": "truss topology, single load",
-    "vibra": "truss with a vibration constraint",
-    "infd": "no feasible X",
-    "infp": "no bound",
-}
 MAX_SIDE = 1000  # of the instances of `sdplib` and `dimacs` that are small enough for CSDP
 MAX_PEER_SIDE = 100  # SCS and Clarabel take minutes and gigabytes above it
 
@@ -70,36 +36,33 @@ def _read_sedumi(truth: Truth, path: Path) -> FileQuestion:
     return FileQuestion(read_sedumi(path), truth)
 
 
-def _file(
-    name: str, truth: Truth, title: str = "", *, n: int = 0, sedumi: bool = False
-) -> BenchCase:
-    read = partial(_read_sedumi if sedumi else _read_sdpa, truth)
-    known = truth.optimum if truth.status == "optimal" else None
-    title = title or KINDS[name.rstrip("0123456789-")]
+def _file(name: str) -> BenchCase:
+    known = SOURCES[name]
+    optimum = float("nan") if known.optimum is None else known.optimum
+    read = _read_sedumi if name.startswith("hamming") else _read_sdpa
     return BenchCase(
         name,
-        title,
+        known.title,
         TOL,
         None,
         name,
-        read,
-        peers=IN_FILES if n <= MAX_PEER_SIDE else BY_CSDP,
-        n=n,
-        optimum=known,
+        partial(read, Truth(known.status, optimum)),
+        peers=IN_FILES if known.n <= MAX_PEER_SIDE else BY_CSDP,
+        n=known.n,
+        optimum=known.optimum,
         group=FILES,
         rivals=("CSDP",),
     )
 
 
-def _library() -> list[BenchCase]:
-    """The programs of `sdplib` and `dimacs` that the peers can solve in seconds."""
-    small = [case for case in SDPLIB.cases if case.n <= MAX_SIDE]
-    hamming = [case for case in DIMACS.cases if case.name == "hamming_7_5_6"]
-    return [
-        _file(case.name, Truth(optimum=case.optimum or 0.0), case.title, n=case.n, sedumi=sedumi)
-        for cases, sedumi in ((small, False), (hamming, True))
-        for case in cases
-    ]
+def _files() -> list[str]:
+    """Return the programs of several matrices, and those of one that the peers solve in seconds.
+
+    SDPLIB's words infeasible are about minimise b'z, those of `SOURCES` about its dual in X.
+    """
+    several = [name for name, known in SOURCES.items() if known.kind and not known.n]
+    one = [case.name for case in SDPLIB.cases if case.n <= MAX_SIDE]
+    return [*several, *one, "hamming_7_5_6"]
 
 
 # ---- CVXPY ---------------------------------------------------------------------------------------
@@ -231,8 +194,7 @@ CONIC = Set(
             group=LARGE,
             quality=Quality("share of the first solve that a later one takes", later_share),
         ),
-        *(_file(name, truth) for name, truth in TRUTHS.items()),
-        *_library(),
+        *map(_file, _files()),
         *(case for family in TITLES for case in _family(family)),
     ),
     compact=HOW,

@@ -20,7 +20,7 @@ from condal.errors import ProblemError
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.methods.spheres.program import Arrangement
-from condal_mpi.halo import Exchange, Halo
+from condal_mpi.halo import Exchange, Halo, owners_of
 from condal_mpi.matrix import ShardedRows
 from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.sweeps import colouring, places
@@ -64,14 +64,13 @@ class Edges:
         i, j = (_balanced(each[upper], first, count, team) for each in (rows, columns))
         vertices = _halo(np.concatenate([i, j]), n, team)
         numbers = _halo(number, count, team)
-        ones = sp.csr_array((np.ones(rows.size), block.indices, block.indptr), block.shape)
+        order = np.arange(rows.size, dtype=np.float64)
+        numbered = sp.csr_array((order, block.indices, block.indptr), block.shape)
         # The columns of the rows are stored in another order: so are the numbers of their edges.
-        marked = ShardedRows(ones, team)
-        place = _sorted_like(marked, ones)
-        which = _places(numbers, number[place])
-        return cls(
-            count, vertices, (_places(vertices, i), _places(vertices, j)), marked, numbers, which
-        )
+        stored = ShardedRows(numbered, team)
+        which = _places(numbers, number[stored.own.data.astype(np.int64)])
+        ends = _places(vertices, i), _places(vertices, j)
+        return cls(count, vertices, ends, stored.with_data(np.ones(rows.size)), numbers, which)
 
     def read(self, U: ShardedArray, weights: Array) -> ShardedArray:
         """Return x_ij for each edge, x = U diag(weights) U'."""
@@ -97,9 +96,8 @@ def _numbers_below(
     rows: Indices, columns: Indices, number: Indices, upper: Any, n: int, team: Team
 ) -> Indices:
     """The numbers of the edges below the diagonal, which the owners of their columns know."""
-    ends = np.array([team.range(n, rank)[1] for rank in range(team.size)])
     above, below = np.flatnonzero(upper), np.flatnonzero(~upper)
-    to, source = (np.searchsorted(ends, columns[some], side="right") for some in (above, below))
+    to, source = (owners_of(columns[some], n, team) for some in (above, below))
     known = team.comm.alltoall(
         [
             np.stack([rows[some], columns[some], number[some]])
@@ -146,15 +144,6 @@ def _places(halo: Halo, numbers: Indices) -> Indices:
     outside = halo.own + np.searchsorted(others, numbers)
     own = (numbers >= begin) & (numbers < begin + halo.own)
     return np.where(own, numbers - begin, outside)
-
-
-def _sorted_like(stored: ShardedRows, given: Any) -> Indices:
-    """The position in `given`, sorted by columns, of each entry as it is stored."""
-    rows = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
-    order = np.lexsort((stored.halo.columns[stored.own.indices], rows))
-    place = np.empty(order.size, dtype=np.int64)
-    place[order] = np.arange(order.size)
-    return place
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,44 +56,31 @@ def estimate(model: DistributedModel, R: int | None = None, method: Any = None) 
     halo = min(edges, model.n - rows) if team.size > 1 else 0
     problem = model.problem
     chosen, _ = chosen_method(problem, method, None)
+    parts = {
+        "x": Sketch.bytes_for(rows, default_rank(problem) if R is None else R),
+        "data": DATA_COPIES * ENTRY * (edges + rows),
+        "images and duals": IMAGES * NUMBER * rows,
+        "oracle": (BASIS_SIZE + VECTORS) * NUMBER * rows,
+        "proof": VECTORS * NUMBER * rows,
+        "halo": HALO_BYTES * halo,
+        "Python": PYTHON + ENGINE_BYTES,
+    }
     if isinstance(chosen, LowRankCGAL):
         columns = first_rank(problem, model.n, chosen.rank)
-        return low_rank_bytes(rows, edges + rows, columns, halo)
+        # Single precision has half the bytes; sweeps hold the halo of all columns. Products copy
+        # the rows to memory of the node, in which each rank counts what it owns.
+        copied = rows + 2 * halo if halo else 0
+        parts["x"] = SWEEP_VECTORS * NUMBER * rows * columns
+        parts["oracle"] = MAX_LOWEST_BYTES + VECTORS * NUMBER * rows
+        parts["halo"] += NUMBER * copied * columns
     if isinstance(chosen, SphereSweeps):
         columns = spheres.first_rank(model.n, chosen.rank, chosen.aim)
-        return sphere_bytes(rows, edges, columns, halo)
-    R = default_rank(problem) if R is None else R
-    return {**bytes_by_part(rows, edges + rows, R), "halo": HALO_BYTES * halo}
-
-
-def low_rank_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, int]:
-    """Return the bytes per part of the low-rank method with a factor of some columns."""
-    parts = bytes_by_part(rows, entries, 1)
-    # Single precision has half the bytes; sweeps hold the halo of all columns. Products copy the
-    # rows to memory of the node, in which each rank counts what it owns.
-    copied = rows + 2 * halo if halo else 0
-    return {
-        **parts,
-        "x": SWEEP_VECTORS * NUMBER * rows * columns,
-        "oracle": MAX_LOWEST_BYTES + VECTORS * NUMBER * rows,
-        "halo": HALO_BYTES * halo + NUMBER * copied * columns,
-    }
-
-
-def sphere_bytes(rows: int, entries: int, columns: int, halo: int) -> dict[str, int]:
-    """Return the bytes per part of sweeps over vectors on spheres of some columns.
-
-    The entries are those of the rows of a graph, two for each edge.
-    """
-    parts = bytes_by_part(rows, entries, 1)
-    # The edges have images and duals, and each entry of a row is a slot of the sweeps.
-    return {
-        **parts,
-        "x": SPHERE_VECTORS * NUMBER * rows * columns,
-        "images and duals": IMAGES * NUMBER * entries,
-        "slots": SLOT_NUMBERS * NUMBER * entries,
-        "halo": HALO_BYTES * halo + 2 * NUMBER * halo * columns,
-    }
+        # The edges have images and duals, and each entry of a row is a slot of the sweeps.
+        parts["x"] = SPHERE_VECTORS * NUMBER * rows * columns
+        parts["images and duals"] = IMAGES * NUMBER * edges
+        parts["slots"] = SLOT_NUMBERS * NUMBER * edges
+        parts["halo"] += 2 * NUMBER * halo * columns
+    return parts
 
 
 def phase_bytes(model: DistributedPhaseRetrieval) -> dict[str, int]:
@@ -105,18 +92,6 @@ def phase_bytes(model: DistributedPhaseRetrieval) -> dict[str, int]:
         "images and duals": IMAGES * NUMBER * patterns,
         "oracle": MAX_LOWEST_BYTES + VECTORS * NUMBER * side,
         "proof": VECTORS * NUMBER * side,
-        "Python": PYTHON + ENGINE_BYTES,
-    }
-
-
-def bytes_by_part(rows: int, entries: int, R: int) -> dict[str, int]:
-    """Return the bytes per part of a rank with `rows` rows and `entries` entries of C."""
-    return {
-        "x": Sketch.bytes_for(rows, R),
-        "data": DATA_COPIES * ENTRY * entries,
-        "images and duals": IMAGES * NUMBER * rows,
-        "oracle": (BASIS_SIZE + VECTORS) * NUMBER * rows,
-        "proof": VECTORS * NUMBER * rows,
         "Python": PYTHON + ENGINE_BYTES,
     }
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import group_norms
-from condal_mpi.halo import Halo, with_halo
+from condal_mpi.halo import Halo, owners_of, with_halo
 from condal_mpi.matrix import ShardedRows
 from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.team import Team
@@ -139,8 +139,7 @@ def _sent_to_owners(
     off = np.flatnonzero(i != j)
     matrix, row, column = np.append(k, k[off]), np.append(i, j[off]), np.append(j, i[off])
     given = matrix, row, column, np.append(value, value[off])
-    ends = np.array([team.range(n, rank)[1] for rank in range(team.size)])
-    to = np.searchsorted(ends, row, side="right")
+    to = owners_of(row, n, team)
     parts = [[each[to == rank] for each in given] for rank in range(team.size)]
     received: Any = map(np.concatenate, zip(*team.comm.alltoall(parts), strict=True))
     k, i, j, value = received

@@ -98,9 +98,7 @@ def solve(
             require_whole(seed, "seed", least=0)
         require_whole(R, "R")
         asked = {"R": R, "tol": tol, "max_iters": max_iters, "seed": seed, "method": repr(chosen)}
-        asked["checkpoint"] = _path_of(checkpoint)
-        team.require_alike()
-        team.require_same({**asked, **_sizes(whole)}, "what they were asked to do")
+        _require_same(whole, asked, checkpoint)
         seed = agreed(seed_of(seed))
         file, held = (checkpoint, every_seconds), (chosen, None)
         options = {"tol": float(tol), "max_bytes": None}
@@ -110,7 +108,7 @@ def solve(
             stop,
             RunRecord((Choice(chosen, "it was asked for" if given else reason(chosen, whole)),)),
             seed=seed,
-            storage=_storage(chosen, _sizes(whole)["n"], R, team, seed),
+            storage=_storage(chosen, whole, R, seed),
             writer=writer,
             stopper=stopper,
             limit=limit,
@@ -160,9 +158,7 @@ def resume(
     with team.solving(), ExitStack() as stack:
         limits = Stop(1.0 if tol is None else tol, max_iters, max_seconds), TimeLimit(max_seconds)
         asked = {"tol": tol, "max_iters": max_iters, "seed": seed}
-        file = {"checkpoint": _path_of(checkpoint)}
-        team.require_alike()
-        team.require_same({**asked, **file, **_sizes(whole)}, "what they were asked to do")
+        _require_same(whole, asked, checkpoint)
         opened = DistributedCheckpointWriter(Checkpoint.of(checkpoint, every_seconds), whole)
         writer = stack.enter_context(opened)
         seed = agreed(seed_of(seed))
@@ -206,18 +202,20 @@ def team_of(problem: Problem) -> Team:
     return team
 
 
-def _storage(method: Any, n: int, R: int, team: Team, seed: int) -> Storage:
-    if method.keeps == "factor":
-        return Factor()
-    return DistributedSketch(n, R, team=team, seed=seed)
-
-
-def _path_of(checkpoint: PathLike | Checkpoint | None) -> str | None:
-    """Return the path of the folder as it was given."""
-    path = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
-    return None if path is None else os.fsdecode(path)
-
-
-def _sizes(problem: Problem) -> dict[str, Any]:
+def _storage(method: Any, problem: Problem, R: int, seed: int) -> Storage:
     X: Any = problem.X
-    return {"n": X.n, "trace": X.trace, "maximise": problem.maximise}
+    return (
+        Factor() if method.keeps == "factor" else DistributedSketch(X.n, R, team=X.team, seed=seed)
+    )
+
+
+def _require_same(
+    problem: Problem, asked: dict[str, Any], checkpoint: PathLike | Checkpoint | None
+) -> None:
+    """Refuse ranks with other versions, options or sizes than the first."""
+    X: Any = problem.X
+    path = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
+    asked |= {"checkpoint": None if path is None else os.fsdecode(path)}
+    asked |= {"n": X.n, "trace": X.trace, "maximise": problem.maximise}
+    X.team.require_alike()
+    X.team.require_same(asked, "what they were asked to do")

@@ -189,9 +189,7 @@ def places(C: ShardedRows, graph: Any, colour: Indices) -> tuple[Indices, Indice
     place = np.arange(size)
     if C.n // team.size >= MIN_REORDERED_SIDE:
         place = np.argsort(_with_halo_order(graph))
-    begins = np.array([team.range(C.n, rank)[0] for rank in range(team.size)])
-    owners = np.searchsorted(begins, C.halo.columns[rows:], side="right")
-    return place[:rows], np.lexsort((place[rows:], owners, colour[rows:]))
+    return place[:rows], np.lexsort((place[rows:], C.halo.owners, colour[rows:]))
 
 
 def _with_halo_order(graph: Any) -> Indices:

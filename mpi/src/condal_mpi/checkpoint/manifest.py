@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from itertools import accumulate, pairwise
@@ -104,18 +103,11 @@ def write_part(path: Path, arrays: Sequence[Array]) -> str:
     return head[-DIGEST_BYTES:].hex()
 
 
-@contextmanager
-def opened_part(
-    path: Path, digest: str, specs: Sequence[ShardSpec], rows: Sequence[int]
-) -> Iterator[Part]:
-    """Open a part with rows[k] rows of arrays of specs[k]; FormatError unless its head has this
-    digest and fits the size of the file."""
-    with opened(path) as file:
-        yield Part(file, str(path), digest, specs, rows)
-
-
 class Part:
-    """An open part, whose arrays are checked when they are read."""
+    """An open part with rows[k] rows of arrays of specs[k], which are checked when they are read.
+
+    FormatError unless its head has this digest and fits the size of the file.
+    """
 
     def __init__(
         self,
@@ -206,21 +198,21 @@ class Parts:
         """Read the rows wanted[k] of each array k from the files in the folder; nothing is
         allocated before all the files are seen to be there."""
         needed = [
-            (rank, [rows[rank + 1] - rows[rank] for rows in self.ends])
+            (rank, folder / self.name(rank))
             for rank in range(len(self.digests))
             if any(
                 rows[rank] < end and begin < rows[rank + 1]
                 for rows, (begin, end) in zip(self.ends, wanted, strict=True)
             )
         ]
-        for rank, counts in needed:
-            with opened_part(folder / self.name(rank), self.digests[rank], self.specs, counts):
-                pass
+        for rank, path in needed:
+            with opened(path) as file:
+                self._part(rank, file, path)
         pairs = zip(self.specs, wanted, strict=True)
         arrays = [spec.empty(end - begin) for spec, (begin, end) in pairs]
-        for rank, counts in needed:
-            path = folder / self.name(rank)
-            with opened_part(path, self.digests[rank], self.specs, counts) as part:
+        for rank, path in needed:
+            with opened(path) as file:
+                part = self._part(rank, file, path)
                 for k, (begin, end) in enumerate(wanted):
                     first = self.ends[k][rank]
                     for row, piece in part.rows(k, begin - first, end - first):
@@ -229,6 +221,10 @@ class Parts:
         for array, spec in zip(arrays, self.specs, strict=True):
             array.flags.writeable = spec.writeable
         return arrays
+
+    def _part(self, rank: int, file: BufferedReader, path: Path) -> Part:
+        rows = [ends[rank + 1] - ends[rank] for ends in self.ends]
+        return Part(file, str(path), self.digests[rank], self.specs, rows)
 
 
 def _rises(ends: Any, parts: int) -> bool:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
-from contextlib import suppress
-from typing import Any
 
 import click
 
@@ -72,7 +68,9 @@ def convert(
         manifest = _partition(file, folder, shards, overwrite=overwrite)
     else:
         refuse_crowd(f"start it once; only --order {PARTITION} takes several ranks")
-        with _Status() as status:
+        from rich.console import Console
+
+        with Console(stderr=True).status("starting") as status:  # on a terminal only
             manifest = convert_graph(
                 file,
                 folder,
@@ -80,7 +78,9 @@ def convert(
                 max_memory=max_memory,
                 overwrite=overwrite,
                 order=order,
-                progress=status,
+                progress=lambda step, done, of: status.update(
+                    f"{step} {done:,} of {of:,}" if of else f"{step} {done:,}"
+                ),
             )
     sizes = [shard.bytes for shard in manifest.shards]
     rows = [
@@ -107,27 +107,3 @@ def _partition(file: str, folder: str, shards: int | None, *, overwrite: bool) -
             f"--order {PARTITION} does not take --shards: each rank writes its own shards"
         )
     return partition_graph(file, folder, team, overwrite=overwrite)
-
-
-class _Status:
-    """The step that a conversion is at, on a terminal."""
-
-    def __init__(self) -> None:
-        self._status: Any = None
-
-    def __enter__(self) -> _Status:
-        if sys.stderr.isatty() and os.environ.get("TERM") not in (None, "dumb", "unknown"):
-            with suppress(ImportError):
-                from rich.console import Console
-
-                self._status = Console(file=sys.stderr).status("starting")
-                self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-
-    def __call__(self, step: str, done: int, of: int) -> None:
-        if self._status is not None:
-            self._status.update(f"{step} {done:,} of {of:,}" if of else f"{step} {done:,}")

@@ -5,5 +5,4 @@
 * `folder`: read some rows, or the whole matrix
 * `writing`: write a matrix that is in memory
 * `convert`: convert a file of any format in bounded memory
-* `spill`, `rules`: the external sort of its entries by rows
 """

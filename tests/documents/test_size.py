@@ -35,8 +35,8 @@ LINES = {
     "condal/smooth": 790,
     "condal/storage": 788,
     "condal/top": 1_200,
-    "condal_lab": 13_491,
-    "condal_mpi": 5_967,
+    "condal_lab": 13_384,
+    "condal_mpi": 5_897,
     "tests": 61_249,
 }
 

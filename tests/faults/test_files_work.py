@@ -10,7 +10,7 @@ import gzip
 import pytest
 
 from condal.errors import FormatError
-from condal.io.formats import numerals, text
+from condal.io.formats import arrays, numerals, text
 from condal.runtime.meter import Cancelled, Deadline, Stopper
 from readers import FORMATS
 from readers.contents import BANNER
@@ -109,5 +109,14 @@ def test_reading_asks_whether_to_stop(name, pack, tmp_path, monkeypatch):
     head, line, last, _ = LONG[name]
     path = tmp_path / f"long{BY_NAME[name].suffix}"
     path.write_bytes(pack(head + numbered(line) + last))
+    with Deadline(Impatient()).on(), pytest.raises(Cancelled):
+        BY_NAME[name].read(path)
+
+
+@pytest.mark.parametrize("name", ["arrays", "sparse array"])
+def test_reading_an_archive_asks_whether_to_stop(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 4)
+    path = tmp_path / f"long{BY_NAME[name].suffix}"
+    path.write_bytes(BY_NAME[name].files[0])
     with Deadline(Impatient()).on(), pytest.raises(Cancelled):
         BY_NAME[name].read(path)

@@ -21,24 +21,19 @@ def exit_code(result: Result) -> int:
 def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
     """Return the keys of --json, those of the application last; non-finite numbers become None."""
     sketched = result.reconstruction
+    measured = ("objective", "bound", "gap", "infeasibility", "price")
     return {
         "problem": result.problem_name,
         "method": result.method,
         "why": result.why,
         "status": result.status.name.lower(),
-        "objective": _finite(result.objective),
-        "bound": _finite(result.bound),
-        "gap": _finite(result.gap),
-        "infeasibility": _finite(result.infeasibility),
-        "price": _finite(result.price),
+        **{name: _finite(getattr(result, name)) for name in measured},
         "bracket": bool(result.bracket),
         "certified": bool(result.certificate.certified),
         "reconstruction": None
         if sketched is None
         else {**asdict(sketched), "image_error": _finite(sketched.image_error)},
-        "iterations": int(result.iterations),
-        "oracle_calls": int(result.oracle_calls),
-        "matvecs": int(result.matvecs),
+        **{name: int(getattr(result, name)) for name in ("iterations", "oracle_calls", "matvecs")},
         "seconds": _finite(result.seconds),
         **{name: None if value is None else _finite(value) for name, value in figures.items()},
     }
@@ -66,13 +61,10 @@ def summary(result: Result, answer: Rows) -> Rows:
             ("objective", f"{_objective(result)}, at a {point} of the convex problem"),
             ("gap", f"{result.gap:.2g} from objective to bound{_unit(result)}"),
             ("infeasibility", f"{result.infeasibility:.2g}, worth {_worth(result)} (its price)"),
-            *(
-                [("optimum", "between objective and bound, up to rounding")]
-                if result.bracket
-                else []
-            ),
-            ("proof", result.certificate.because),
         ]
+        if result.bracket:
+            rows.append(("optimum", "between objective and bound, up to rounding"))
+        rows.append(("proof", result.certificate.because))
     if result.reconstruction is not None:
         rows.append(("x", str(result.reconstruction)))
     work = (

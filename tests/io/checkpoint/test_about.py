@@ -31,7 +31,6 @@ def test_it_says_what_it_is_of():
     found = about(problem)
     assert found["versions"]["condal"] == condal.__version__
     assert set(found["versions"]) == {"condal", "python", "numpy", "scipy"}
-    assert found["dtype"] == "float64"
     assert found["problem"]["name"] == "planted equal"
     assert (found["problem"]["n"], found["problem"]["p"]) == (12, 12)
     assert (found["k"], found["objective"], found["bound"]) == (7, 1.5, "-inf")
@@ -76,14 +75,6 @@ def test_another_condal_is_refused():
     assert refused(found, problem) == (
         f"condal 0.0.9 wrote it, and this is condal {condal.__version__}; resume with the condal "
         "that wrote it, or solve again"
-    )
-
-
-def test_another_dtype_is_refused():
-    problem = planted_sdp().problem
-    found = about(problem) | {"dtype": "float32"}
-    assert refused(found, problem) == (
-        "its numbers are float32, and this condal computes in float64; solve again"
     )
 
 

@@ -17,18 +17,7 @@ from condal.problem import Problem
 from condal.runtime.version import versions
 from condal.types import Domain
 
-DTYPE = "float64"
-KEYS = {
-    "versions",
-    "byte_order",
-    "dtype",
-    "problem",
-    "options",
-    "k",
-    "objective",
-    "bound",
-    "created",
-}
+KEYS = {"versions", "byte_order", "problem", "options", "k", "objective", "bound", "created"}
 PROBLEM_KEYS = {"fingerprint", "probes", "name", "n", "p", "maximise"}
 
 
@@ -63,7 +52,6 @@ def about_of(
     return {
         "versions": versions(),
         "byte_order": sys.byteorder,
-        "dtype": DTYPE,
         "problem": dict(problem),
         "options": dict(options),
         "k": int(k),
@@ -98,12 +86,6 @@ def require_same(
             path,
             f"condal {shown(writer)} wrote it, and this is condal {ours['condal']}",
             "resume with the condal that wrote it, or solve again",
-        )
-    if about["dtype"] != DTYPE:
-        _refuse(
-            path,
-            f"its numbers are {shown(about['dtype'])}, and this condal computes in {DTYPE}",
-            "solve again",
         )
     changed = [name for name in ours if theirs.get(name) != ours[name]]
     _require_data(

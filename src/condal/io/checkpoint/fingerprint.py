@@ -20,6 +20,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
 from math import isfinite, isnan, nan, sqrt
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -102,7 +103,7 @@ class _Hashing:
         elif isinstance(value, Mapping):
             self._tag("pairs", str(len(value)))
             named = {_alone(key): each for key, each in value.items()}
-            for key, each in sorted(named.items(), key=_first):
+            for key, each in sorted(named.items(), key=itemgetter(0)):
                 self._tag("key", key)
                 self.add(each)
         elif isinstance(value, Problem):
@@ -201,10 +202,6 @@ def _alone(value: Any) -> str:
     hashing = _Hashing()
     hashing.add(value)
     return hashing.digest.hexdigest()
-
-
-def _first(pair: tuple[str, Any]) -> str:
-    return pair[0]
 
 
 def _name_of(call: Any) -> str:

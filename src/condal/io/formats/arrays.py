@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from condal.errors import FormatError
 from condal.io.formats.npy import NOT_FINITE, NUMBERS, head_of, parse
 from condal.io.formats.signatures import ZIP
 from condal.io.safe_files import PathLike, most_bytes, opened
+from condal.runtime.meter import spend
 
 ZIP_END = b"PK\x05\x06"  # of the last record; an archive without members begins with it
 ZIP_END_BYTES = 22  # of that record in an archive without a comment
@@ -218,7 +219,7 @@ class StoredArray:
         with archive_of(self.path) as (archive, _), archive.open(self.info) as stream:
             stream.read(self.head)
             for begin in range(0, self.size, count):
-                data = stream.read(min(count, self.size - begin) * self.dtype.itemsize)
+                data = _read(stream, min(count, self.size - begin) * self.dtype.itemsize)
                 raw = np.frombuffer(data, np.uint8)
                 chunk = raw != 0 if self.dtype.kind == "b" else raw.view(self.dtype)
                 if not np.isfinite(chunk).all():
@@ -285,10 +286,19 @@ def read_array_part(path: PathLike, name: str, begin: int, end: int, count: int)
     return part
 
 
+def _read(stream: IO[bytes], count: int) -> bytes:
+    """Read at most `count` bytes, and ask on the way whether the time is up."""
+    data = io.BytesIO()
+    while chunk := stream.read(min(CHUNK_BYTES, count - data.tell())):
+        spend(0.0)
+        data.write(chunk)
+    return data.getvalue()
+
+
 def _member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, *, kinds: str, finite: bool
 ) -> Any:
     with archive.open(member) as stream:
-        data = stream.read(member.file_size + 1)
+        data = _read(stream, member.file_size + 1)
     where = f"{shown(member)}: "
     return parse(io.BytesIO(data), len(data), name, where, kinds=kinds, finite=finite)

@@ -93,35 +93,21 @@ class TextPieces:
 
 def _pieces(path: str, piece_bytes: int) -> Iterator[Text]:
     """Yield the lines of a file in pieces, without byte-order mark."""
-    before = 0
-    for data in _whole_lines(path, piece_bytes):
-        begin = 0
-        while begin < len(data):
-            end = len(data)
-            if end - begin > piece_bytes:
-                inside = data.rfind(b"\n", begin, begin + piece_bytes) + 1
-                end = inside or data.find(b"\n", begin) + 1 or end
-            yield Text(path, data[begin:end], before)
-            before += data.count(b"\n", begin, end)
-            begin = end
+    before, parts = 0, list[bytes]()
 
+    def text() -> Text:
+        data = b"".join(parts)
+        return Text(path, data if before else data.removeprefix(BYTE_ORDER_MARK), before)
 
-def _whole_lines(path: str, least: int) -> Iterator[bytes]:
-    """Yield the lines of a file, of some chunks at a time."""
-    parts: list[bytes] = []
-    length, first = 0, True
     with opened(path) as file:
-        for chunk in unpack(file, path, most=UNLIMITED):
-            parts.append(chunk)
-            length += len(chunk)
-            if length < least or b"\n" not in chunk:
-                continue
-            data = b"".join(parts)
-            data = data.removeprefix(BYTE_ORDER_MARK) if first else data
-            cut, first = data.rfind(b"\n") + 1, False
-            yield data[:cut]
-            parts, length = [data[cut:]], len(data) - cut
-    data = b"".join(parts)
-    data = data.removeprefix(BYTE_ORDER_MARK) if first else data
-    if data:
-        yield data
+        for chunk in unpack(file, path, most=UNLIMITED, step=piece_bytes):
+            lines, end, rest = chunk.rpartition(b"\n")
+            if end:
+                parts.append(lines + end)
+                piece = text()
+                yield piece
+                before += piece.data.count(b"\n")
+                parts.clear()
+            parts.append(rest)
+    if (last := text()).data:
+        yield last

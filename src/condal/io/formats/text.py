@@ -122,14 +122,17 @@ def quote(token: bytes) -> str:
     return ascii(shown if len(shown) <= 40 else shown[:37] + "...")
 
 
-def unpack(file: BinaryIO, name: str, *, most: int | None = None) -> Iterator[bytes]:
-    """Yield the unpacked bytes in chunks; refuse them as soon as they exceed the limit."""
+def unpack(
+    file: BinaryIO, name: str, *, most: int | None = None, step: int | None = None
+) -> Iterator[bytes]:
+    """Yield the unpacked bytes, at most `step` at a time, CHUNK_BYTES by default; refuse them as
+    soon as they exceed the limit."""
     size = os.fstat(file.fileno()).st_size
     kind = compression_of(file, name)
     limit = most_bytes(size, packed=kind is not None, most=most)
     total = 0
     try:
-        for chunk in _chunks(file, kind):
+        for chunk in _chunks(file, kind, step or CHUNK_BYTES):
             if total:
                 spend(0.0)
             total += len(chunk)
@@ -182,28 +185,28 @@ def _head(file: BinaryIO) -> bytes:
     return head
 
 
-def _chunks(file: BinaryIO, kind: str | None) -> Iterator[bytes]:
+def _chunks(file: BinaryIO, kind: str | None, step: int) -> Iterator[bytes]:
     if kind == "xz":
-        yield from _unxz(file)
+        yield from _unxz(file, step)
         return
     stream = gzip.GzipFile(fileobj=file) if kind == "gzip" else file
-    while chunk := stream.read(CHUNK_BYTES):
+    while chunk := stream.read(step):
         yield chunk
 
 
-def _unxz(file: BinaryIO) -> Iterator[bytes]:
+def _unxz(file: BinaryIO, step: int) -> Iterator[bytes]:
     # Not lzma.open: it sets no limit on the memory that a header may ask for.
-    packed = file.read(CHUNK_BYTES)
+    packed = file.read(step)
     while packed:
         unxz = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MAX_XZ_MEMORY)
         while not unxz.eof:
-            yield unxz.decompress(packed, CHUNK_BYTES)
-            packed = file.read(CHUNK_BYTES) if unxz.needs_input else b""
+            yield unxz.decompress(packed, step)
+            packed = file.read(step) if unxz.needs_input else b""
             if unxz.needs_input and not packed:
                 raise EOFError("the file ends inside an xz stream")
         # The format lets streams follow one another, with zeros between them.
         packed = unxz.unused_data.lstrip(b"\0")
-        while not packed and (more := file.read(CHUNK_BYTES)):
+        while not packed and (more := file.read(step)):
             packed = more.lstrip(b"\0")
 
 

@@ -7,13 +7,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 from condal.linalg.lifting import lifted
-from condal.maps import (
-    Across,
-    Entries,
-    Matrix,
-    Quadratics,
-    RowSums,
-)
+from condal.maps import Across, Entries, Matrix, Quadratics, RowSums
 from condal.smooth import (
     FactoredQuadratic,
     Function,

@@ -11,15 +11,7 @@ import pytest
 import condal
 from condal.driver.scaling import normalise
 from condal.methods.lagrangian import lagrangian
-from condal.methods.rules import (
-    Classical,
-    Const,
-    Decr,
-    Exact,
-    LineSearch,
-    Never,
-    norm_cap,
-)
+from condal.methods.rules import Classical, Const, Decr, Exact, LineSearch, Never, norm_cap
 from condal.storage import Dense
 from known import PLANTED, Known, torus
 

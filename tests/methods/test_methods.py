@@ -25,15 +25,7 @@ from condal.methods import (
     fwal,
     hcgm,
 )
-from condal.methods.rules import (
-    Balanced,
-    Corrective,
-    Decr,
-    Exact,
-    FractionOfGap,
-    Given,
-    LineSearch,
-)
+from condal.methods.rules import Balanced, Corrective, Decr, Exact, FractionOfGap, Given, LineSearch
 from condal.methods.state import Warm
 from condal.storage import automatic
 from condal_lab.methods import AUPD, CGS, GDMM, IAL, UPD, SketchyCGAL, SketchyCGM, SmoothedCG

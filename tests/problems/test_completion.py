@@ -10,12 +10,7 @@ import condal
 from condal.errors import ProblemError
 from condal.problems import known_entries, matrix_completion
 from condal.problems.completed import SHRINKAGE, Effects
-from condal.problems.completion_tuning import (
-    MAX_VALUES,
-    Trial,
-    best_of_growing,
-    with_best_radius,
-)
+from condal.problems.completion_tuning import MAX_VALUES, Trial, best_of_growing, with_best_radius
 
 
 def ratings(m=40, n=50, rank=2, share=0.4, noise=0.1, seed=0):

@@ -7,14 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.problems import (
-    bisection,
-    communities,
-    max_cut,
-    max_k_cut,
-    quadratic_assignment,
-    theta,
-)
+from condal.problems import bisection, communities, max_cut, max_k_cut, quadratic_assignment, theta
 from condal.problems.graphs import vertex_names
 
 CLUB = nx.relabel_nodes(nx.barbell_graph(4, 0), dict(enumerate("abcdefgh")))

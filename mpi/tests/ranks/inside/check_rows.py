@@ -8,18 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sharded import own, own_rows, refused_by_all, sharded, together
-from sparse_programs import (
-    TRACE,
-    N,
-    P,
-    bounds,
-    boxed,
-    data,
-    dealt,
-    inner,
-    program,
-    whole_boxed,
-)
+from sparse_programs import TRACE, N, P, bounds, boxed, data, dealt, inner, program, whole_boxed
 
 import condal
 import condal_mpi

@@ -118,6 +118,7 @@ def test_a_small_objective_is_solved_relative_to_its_own_size(unit):
     assert problem.value == pytest.approx(-0.75 * unit, rel=1e-3)
 
 
+@pytest.mark.usefixtures("processor_clock")
 def test_the_time_of_a_solve_is_that_of_all_its_phases():
     X = cp.Variable((25, 25), PSD=True)
     start = time.perf_counter()

@@ -15,10 +15,7 @@ from condal.cvxpy import CONDAL
 STEP = 2.0  # seconds, at most, of one iteration of the interior-point method
 
 
-@pytest.fixture(autouse=True)
-def _processor_clock(monkeypatch):
-    """Other processes do not matter."""
-    monkeypatch.setattr(time, "perf_counter", time.process_time)
+pytestmark = pytest.mark.usefixtures("processor_clock")
 
 
 def nearest_correlation(n, *, weighted=False):

@@ -106,6 +106,7 @@ def test_a_warm_start_takes_fewer_steps_to_the_same_answer():
     assert problem.value == pytest.approx(value, rel=1e-4)
 
 
+@pytest.mark.usefixtures("processor_clock")
 def test_equations_that_nothing_satisfies_do_not_end_as_a_nearest_matrix():
     n = 20
     X = cp.Variable((n, n), PSD=True)

@@ -135,10 +135,10 @@ def test_on_a_terminal_an_iteration_pays_microseconds(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     shown = row()
     with Progress(Terminal()) as progress:
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in range(100_000):
             progress(shown)
-        took = time.perf_counter() - began
+        took = time.process_time() - began
     assert took / 100_000 < 1e-5
 
 

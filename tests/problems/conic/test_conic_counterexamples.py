@@ -13,6 +13,8 @@ from condal.errors import ProblemError
 from condal.problems.conic import Block, Program, conic_model
 from condal.result import Status
 
+pytestmark = pytest.mark.usefixtures("processor_clock")
+
 
 def said_of(program: Program) -> tuple[Status | None, float]:
     """The status and the objective; None if there is no answer."""

@@ -35,7 +35,7 @@ def test_honest_proofs_are_accepted(known, tmp_path):
         ((2, "sha256 " + "0" * 64), "the proof is of another problem file"),
         ((3, "claim optimum"), "unknown claim"),
         ((3, "claim infeasible"), "y separates nothing"),
-        ((4, "bound 8.9"), "y proves 9.0000"),
+        ((4, "bound 8.9"), "b'y is 9.0000"),
         ((4, "bound nan"), "wanted a number; got 'nan'"),
         ((5, "numbers 5"), "5 numbers need 12 lines; got 13"),
         ((5, "numbers 99999999999999999999"), "wanted 1 to"),
@@ -44,7 +44,7 @@ def test_honest_proofs_are_accepted(known, tmp_path):
         ((6, "1" * 100_000), "wanted a number; got '1111"),
         ((6, "1e309"), "is out of range"),
         ((6, "1e-400"), "is out of range"),
-        ((6, "1e308"), "y proves 1.0"),
+        ((6, "1e308"), "b'y is 1.0"),
         ((12, "fin"), "truncated"),
     ],
 )

@@ -37,7 +37,7 @@ LINES = {
     "condal/top": 1_200,
     "condal_lab": 13_384,
     "condal_mpi": 5_897,
-    "tests": 61_210,
+    "tests": 61_206,
 }
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import proved_lower_bound, proves_infeasible, proves_unbounded
 from condal.methods.interior.embedding import Embedded
-from condal.methods.interior.engine import Proposal, _Scaled, propose
+from condal.methods.interior.engine import Proposal, Scaled, propose
 from condal.runtime.limits import TimeLimit
 
 
@@ -203,7 +203,7 @@ def test_a_program_without_rows():
 
 def test_the_first_step_lowers_every_residual_at_the_rate_of_mu():
     form = planted(CONES["all"], 5).form
-    at = Embedded.first(_Scaled.of(form.c, form.A, form.b, form.cones).program)
+    at = Embedded.first(Scaled.of(form.c, form.A, form.b, form.cones).program)
     for _ in range(5):
         moved = at.advanced()
         before, after = at._residuals, moved._residuals

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 from condal.linalg.points import Array
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +24,8 @@ class ConeSlice:
     at_most: bool = False
     low: Array | None = None
     high: Array | None = None
+    packed: ClassVar[bool] = False  # a matrix has all its entries,
+    doubled: ClassVar[bool] = False  # each once
 
     @property
     def length(self) -> int:

@@ -87,7 +87,7 @@ METHODS: dict[str, NamedMethod] = {
         "projection.splitting.Splitting", "splitting.SplittingState anderson.Anderson"
     ),
     "interior-point": NamedMethod(
-        "interior.method.InteriorPoint", "method.InteriorState method.BestInteriorPoint"
+        "interior.method.InteriorPoint", "method.InteriorState method.EmbeddedArrays"
     ),
     "primal-dual": NamedMethod("projection.primal_dual.PrimalDual", "primal_dual.PrimalDualState"),
     "hcgm": NamedMethod("cgal.hcgm", options=PENALTY, distributed=True),

@@ -184,7 +184,7 @@ def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypa
             frame = sys._getframe(1)
             while frame.f_globals["__name__"] == "condal.runtime.meter":  # asks others
                 frame = frame.f_back
-            return frame.f_globals["__name__"] == "condal.methods.interior.method"
+            return frame.f_globals["__name__"] == "condal.methods.interior.engine"
 
     hand_over(
         monkeypatch,

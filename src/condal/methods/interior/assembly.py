@@ -1,21 +1,23 @@
-"""The standard form of a problem: columns, rows and slacks."""
+"""The assembly of the conic form of a problem: columns, rows and slacks.
+
+Dependent rows are left out. The sizes are those of the middle of X, where the path begins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpstrf
 
 from condal.errors import ProblemError
 from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.points import Array, Indices
-from condal.linalg.rounding import row_norms, row_squares, stable_norm
-from condal.methods.interior.standard import Cone, StandardForm, share_of
+from condal.linalg.rounding import row_norms, row_squares
+from condal.methods.interior.form import StandardForm, of_problem
 from condal.methods.projection.splitting_rows import gram_of
 from condal.methods.projection.vectorise import Vectoriser
 from condal.types import Proximable
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from condal.problem import Problem
 
 FAR = 1e10  # times the longest Ax of a normalised problem: a farther bound is not active
+REACH = 1.0 + 1e-9  # times the longest a_i x: the same, in each row
 MIN_FIRST_SLACK = 0.1  # of what its row can reach
 DEPENDENT = 1e-12  # of the square of a row: what the rows that span it leave of it
 CLASH = 1e-9  # of the terms: how far b of a dependent row may differ from that of the others
@@ -32,9 +35,9 @@ PREFERENCE = 10.0  # factor on the rows that bound X, so that these are kept
 
 def standard_form(problem: Problem) -> StandardForm:
     """Return the form of a linear f over cone slices, with K of bounds and second-order cones."""
-    parts = sections(problem.X)
-    A = problem.A.as_matrix() if problem.A.size else None
-    if parts is None or (A is None and problem.A.size):
+    parts, flat = sections(problem.X), Vectoriser.of(problem)
+    matrix = problem.A.as_matrix() if problem.A.size else sp.csr_array((0, flat.size))
+    if parts is None or matrix is None:
         obstacle = "an A that an operator hides, or one too large to write down"
         if parts is None:
             obstacle = "a domain that is none of these"
@@ -42,176 +45,208 @@ def standard_form(problem: Problem) -> StandardForm:
             "the interior-point method needs sections of cones, boxes and products of these, and "
             f"A as a matrix: this problem has {obstacle}; use condal.CGAL()"
         )
-    flat = Vectoriser.of(problem)
-    if A is None:
-        A = sp.csr_array((0, flat.size))
-    f = problem.f
-    cost = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
-    assert cost is not None
-    return Assembly(flat, parts, sp.csr_array(A), flat.gradient(cost), problem.h).form()
+    return _Assembly(problem, flat, parts, sp.csr_array(matrix)).form()
 
 
-class Assembly:
-    """Collects the columns, rows and slacks."""
+class _Assembly:
+    """Collects the columns, rows and slacks.
+
+    `middle` is the middle of X less the shift, `size` the size of each entry there.
+    """
 
     def __init__(
-        self, flat: Vectoriser, parts: tuple[ConeSlice, ...], A: Any, c: Array, h: Proximable
+        self, problem: Problem, flat: Vectoriser, parts: tuple[ConeSlice, ...], matrix: Any
     ) -> None:
-        self.flat, self.A, self.c = flat, A, c
-        ends = np.cumsum([part.length for part in parts])
-        begins = ends - [part.length for part in parts]
-        self.places = tuple(
-            (part, slice(int(begin), int(end)))
-            for part, begin, end in zip(parts, begins, ends, strict=True)
-        )
-        self.low, self.high, self.cones = bounds(h)
-        self.shift, self.first = np.zeros(flat.size), np.zeros(flat.size)
-        self.cap, self.linear = np.full(flat.size, inf), np.zeros(flat.size, dtype=bool)
-        self.sums: list[tuple[Indices, float, float]] = []  # places, their sum, and its slack
-        for part, entries in self.places:
-            self._begin(part, entries)
+        self.problem, self.flat, self.matrix = problem, flat, matrix
+        gradient = problem.f.M.adjoint(problem.f.gradient(np.zeros(problem.f.M.size)))
+        assert gradient is not None
+        self.cost, self.shift = flat.gradient(gradient), np.zeros(flat.size)
+        self.middle, self.size = np.zeros(flat.size), np.zeros(flat.size)
+        self.places: list[tuple[ConeSlice, slice]] = []
+        self.unit, end = 0.0, 0
+        for part in parts:
+            begin, end = end, end + part.length
+            self._place(part, slice(begin, end))
+        self.kept = np.flatnonzero(self.size > 0)
+        self.entries: list[tuple[Any, Any, Any]] = []
+        self.b: list[Array] = []
+        self.firsts = [self.size[self.kept]]  # the sizes of all columns
+        self.count, self.width = 0, self.kept.size
+        self.slacked = [np.zeros(0, dtype=np.int64)]  # rows with a slack
 
-    def _begin(self, part: ConeSlice, entries: slice) -> None:
-        """Set the initial point of a slice, and its bounds."""
-        every = np.arange(entries.start, entries.stop)
+    def _place(self, part: ConeSlice, entries: slice) -> None:
+        """Set the middle of a section; the spreads of its costs make the unit of c."""
+        values: Any = self.cost[entries]
+        size: Any
         if part.kind == "box":
             assert part.low is not None
             assert part.high is not None
-            self.shift[entries], self.cap[entries] = part.low, part.high - part.low
-            self.first[entries] = 0.5 * self.cap[entries]
-            self.linear[entries] = self.cap[entries] > 0
-            return
-        if part.kind == "psd":
-            every = every[:: part.n + 1]
-        elif part.kind == "second-order":
-            every = every[:1]
+            size = 0.5 * (part.high - part.low)
+            self.shift[entries], self.middle[entries] = part.low, size
+            spread = float(np.abs(size * values).max(initial=0.0))
         else:
-            self.linear[entries] = True
-        self.first[every] = share = share_of(part)
-        self.sums.append((every, part.bound, share if part.at_most else 0.0))
+            size = part.bound / (1 if part.kind == "second-order" else part.n) / (1 + part.at_most)
+            if part.kind == "psd":
+                values = np.linalg.eigvalsh(values.reshape(part.n, part.n))
+            elif part.kind == "second-order":
+                values = _norm(values[1:]) * np.array([-1.0, 1.0])
+            self.middle[_summed(part, np.arange(entries.start, entries.stop))] = size
+            spread = size * float(values.max() - values.min())
+        self.size[entries], self.unit = size, max(self.unit, spread)
+        self.places.append((part, entries))
 
     def form(self) -> StandardForm:
-        """Return the standard form, without dependent rows."""
-        asked = (self.low > -inf) | (self.high < inf)
-        rows = np.flatnonzero(asked)
-        e = len(self.sums)
-        owner = np.repeat(np.arange(e), [len(where) for where, _, _ in self.sums])
-        where = np.concatenate([np.zeros(0, dtype=np.intp), *(s[0] for s in self.sums)])
-        totals = np.array([total for _, total, _ in self.sums])
-        E = sp.csr_array((1.0 / totals[owner], (owner, where)), (e, self.flat.size))
-        A = sp.csc_array(sp.vstack([self.A[rows], E]))
-        right = np.where(self.low > -inf, self.low, self.high)[rows]
-        b = np.concatenate([right, np.ones(e)]) - A @ self.shift
-        cones = self._cones(A, b, rows)
-        scaled = [sp.csr_array(cone.A.multiply(_sizes(cone)[None, :])) for cone in cones]
-        kept, clash = independent(scaled, b, last=e)
-        every = np.concatenate([rows, np.full(e, -1)])
-        if clash is not None:
-            full = np.zeros(self.A.shape[0])
-            full[rows] = clash[: rows.size]
-            clash = full
+        """Return the form."""
+        rows, cones, capped, caps = self._bounded_rows()
+        blocks = self._sums()
+        in_box = np.zeros(self.size.size, dtype=bool)
+        for part, entries in self.places:
+            in_box[entries] = part.kind == "box"
+        boxed = np.flatnonzero(in_box[self.kept])
+        capped = np.concatenate([boxed, capped])
+        caps = np.concatenate([2 * self.size[self.kept][boxed], caps])
+        first = caps - np.concatenate(self.firsts)[capped]
+        self._slacks(self._ones(np.arange(capped.size), capped, caps), np.ones(capped.size), first)
+        blocks.append(ConeSlice("orthant", self.width - self.kept.size))
+        for at, first in cones:
+            self._slacks(at, np.full(at.size, -1.0), first)
+            blocks.append(ConeSlice("second-order", at.size))
+
+        at_rows, at_columns, data = map(np.concatenate, zip(*self.entries, strict=True))
+        sizes, b = np.concatenate(self.firsts), np.concatenate(self.b)
+        where = at_rows, at_columns
+        A = sp.csr_array((data * sizes[at_columns], where), (self.count, self.width))
+        c, unit = np.zeros(self.width), self.unit or 1.0
+        c[: self.kept.size] = self.cost[self.kept] * sizes[: self.kept.size] / unit
+        every = np.concatenate([rows, np.full(b.size - rows.size, -1)])
+        tight = np.setdiff1d(np.arange(self.count), np.concatenate(self.slacked))
+        independent, clash = _independent(A, b, tight, last=b.size - rows.size)
         return StandardForm(
-            tuple(_with_rows(cone, kept) for cone in cones),
-            b[kept],
-            float(self.c @ self.shift),
-            every[kept][every[kept] >= 0],
-            e,
-            self.places,
-            np.flatnonzero(self.linear),
+            self.problem,
+            c,
+            sp.csr_array(A[independent]),
+            b[independent],
+            tuple(blocks),
+            capped.size,
+            every[independent],
+            self.kept,
             self.shift,
+            sizes[: self.kept.size],
+            unit,
+            tuple(self.places),
             self.flat,
-            self.A,
-            self.c,
-            clash,
+            self.matrix,
+            self.cost,
+            None if clash is None else of_problem(self.matrix.shape[0], every, -clash),
         )
 
-    def _cones(self, A: Any, b: Array, rows: Indices) -> list[Cone]:
-        """The orthant of all entries and slacks, then the other cones."""
-        m, linear = A.shape[0], np.flatnonzero(self.linear)
-        low, high = self.low[rows], self.high[rows]
-        inside = np.zeros(rows.size, dtype=bool)
-        for entries in self.cones:
-            inside |= (rows >= entries.start) & (rows < entries.stop)
-        slack = np.flatnonzero((low < high) & ~inside)
-        sign = np.where(low[slack] > -inf, -1.0, 1.0)
-        cap = np.where(low[slack] > -inf, high[slack] - low[slack], inf)
-        row_reach = row_norms(sp.csr_array(A)) * stable_norm(self.first)
-        image = A @ self.first
-        first = np.maximum(sign * (b - image)[slack], MIN_FIRST_SLACK * row_reach[slack])
+    def _bounded_rows(self) -> tuple[Indices, list[tuple[Indices, Array]], Indices, Array]:
+        """Add the rows of the problem that may be active.
+
+        Return them, the rows of each second-order cone with the sizes of its entries, and the
+        slacks that have an upper bound, with the bounds.
+        """
+        low, high, cones = bounds(self.problem.h)
+        norms = row_norms(self.matrix)
+        reach = REACH * self.problem.X.max_norm * norms
+        for entries in cones:
+            reach[entries] = inf
+        low, high = np.where(low > -reach, low, -inf), np.where(high < reach, high, inf)
+        rows = np.flatnonzero((low > -inf) | (high < inf))
+        low, high, A = low[rows], high[rows], self.matrix[rows]
+        top = sp.coo_array(A[:, self.kept])
+        self.entries.append((top.row, top.col, top.data))
+        self.count = rows.size
+        self.b.append(np.where(low > -inf, low, high) - A @ self.shift)
+
+        image, least = A @ self.middle, MIN_FIRST_SLACK * norms[rows] * _norm(self.middle)
+        inside = [np.flatnonzero((rows >= s.start) & (rows < s.stop)) for s in cones]
+        heights = [max(_norm(image[at]), float(least[at].max())) or 1.0 for at in inside]
+        sizes = [np.full(at.size, height) for at, height in zip(inside, heights, strict=True)]
+        loose = np.flatnonzero(low < high)
+        sign, cap = np.where(low[loose] > -inf, -1.0, 1.0), (high - low)[loose]
+        first = np.maximum(sign * (self.b[0] - image)[loose], least[loose])
         first = np.where(first > 0, first, 1.0)
         first = np.where(first < 0.9 * cap, first, 0.5 * np.minimum(cap, FAR))
-        open_sums = np.flatnonzero([slack for _, _, slack in self.sums])
-        places = np.concatenate([slack, rows.size + open_sums])
-        signs = np.concatenate([sign, [1.0 / self.sums[i][1] for i in open_sums]])
-        shape = (m, places.size)
-        slacks = sp.csc_array((signs, (places, np.arange(places.size))), shape)
-        shares = np.array([self.sums[i][2] for i in open_sums], dtype=np.float64)
-        firsts = [self.first[linear], first, shares]
-        caps = [self.cap[linear], cap, np.full(open_sums.size, inf)]
-        orthant = Cone(
-            "orthant",
-            linear.size + places.size,
-            np.concatenate([self.c[linear], np.zeros(places.size)]),
-            sp.csr_array(sp.hstack([A[:, linear], slacks])),
-            np.concatenate(firsts),
-            np.concatenate(caps),
-        )
-        cones = [orthant]
+        slacks = self._slacks(loose, sign, first)
+        return rows, list(zip(inside, sizes, strict=True)), slacks[cap < inf], cap[cap < inf]
+
+    def _sums(self) -> list[ConeSlice]:
+        """Add the rows that bound X, and return the blocks of its sections."""
+        blocks = []
         for part, entries in self.places:
-            if part.kind == "psd" or part.kind == "second-order":
-                columns = self.c[entries], sp.csr_array(A[:, entries]), self.first[entries]
-                cones.append(Cone(part.kind, part.n, *columns, np.zeros(0)))
-        for entries in self.cones:
-            at = np.flatnonzero((rows >= entries.start) & (rows < entries.stop))
-            minus = sp.csr_array((np.full(at.size, -1.0), (at, np.arange(at.size))), (m, at.size))
-            inner = np.zeros(at.size)
-            least = MIN_FIRST_SLACK * float(row_reach[at].max())
-            inner[0] = max(float(np.linalg.norm(image[at])), least) or 1.0
-            cones.append(
-                Cone("second-order", at.size, np.zeros(at.size), minus, inner, np.zeros(0))
-            )
-        return cones
+            own = np.flatnonzero((self.kept >= entries.start) & (self.kept < entries.stop))
+            if part.kind == "box":
+                blocks.append(ConeSlice("orthant", own.size))
+                continue
+            blocks.append(ConeSlice(part.kind, part.n))
+            summed = _summed(part, own)
+            row = self._ones(np.zeros(summed.size, np.int64), summed, np.array([part.bound]))
+            if part.at_most:
+                self._slacks(row, np.ones(1), self.size[entries][:1])
+        return blocks
+
+    def _slacks(self, rows: Indices, signs: Array, first: Array) -> Indices:
+        """Add columns of one entry each, in these rows, and of these sizes; return their places."""
+        columns = np.arange(self.width, self.width + rows.size)
+        self.entries.append((rows, columns, signs))
+        self.slacked.append(rows)
+        self.firsts.append(first)
+        self.width += rows.size
+        return columns
+
+    def _ones(self, owner: Indices, columns: Indices, b: Array) -> Indices:
+        """Add rows of ones, row `owner` in each of the columns, and return their places."""
+        rows = np.arange(self.count, self.count + b.size)
+        self.entries.append((rows[owner], columns, np.ones(columns.size)))
+        self.b.append(b)
+        self.count += rows.size
+        return rows
 
 
-def _sizes(cone: Cone) -> Array:
-    """The sizes of the entries of the initial u."""
-    return cone.first if cone.kind == "orthant" else np.full(cone.c.size, cone.first[0])
+def _summed(part: ConeSlice, entries: Indices) -> Indices:
+    """The entries of a section whose sum is bounded."""
+    if part.kind == "orthant":
+        return entries
+    return entries[:: part.n + 1] if part.kind == "psd" else entries[:1]
 
 
-def _with_rows(cone: Cone, kept: Indices) -> Cone:
-    A = cone.A if kept.size == cone.A.shape[0] else sp.csr_array(cone.A[kept])
-    return Cone(cone.kind, cone.n, cone.c, A, cone.first, cone.cap)
+def _norm(v: Array) -> float:
+    return float(np.linalg.norm(v))
 
 
-def independent(parts: Sequence[Any], b: Array, *, last: int) -> tuple[Indices, Array | None]:
-    """Return independent rows of A = (A_1, A_2, ...) that span all others, and any clash.
+def _independent(A: Any, b: Array, tight: Indices, *, last: int) -> tuple[Indices, Array | None]:
+    """Return independent rows of A that span all others, and any clash; rows that are not `tight`
+    are independent.
 
-    The rows are in order; the `last` rows are preferred. The clash is a y with A'y = 0 and
-    <b, y> = 1, and exists if the b of the other rows contradicts that of the independent ones.
+    A Cholesky factorisation of AA' with pivots prefers long rows: the `last` rows are made long.
+    The clash is a y with A'y = 0 and <b, y> = 1, and exists if the b of the other rows contradicts
+    that of the independent ones.
     """
     m = b.size
-    if m == 0:
-        return np.arange(0), None
-    norms = np.sqrt(sum(row_squares(A) for A in parts))
+    if not tight.size:
+        return np.arange(m), None
+    norms = np.sqrt(row_squares(A))
     factors = 1.0 / np.where(norms > 0, norms, 1.0)
     factors[m - last :] *= PREFERENCE
-    gram = sum(gram_of(sp.csr_array(A.multiply(factors[:, None]))).toarray() for A in parts)
-    rows, others = independent_rows_of_gram(gram, tol=DEPENDENT)
+    gram = gram_of(sp.csr_array(A.multiply(factors[:, None]))[tight]).toarray()
+    _, pivots, rank, _ = dpstrf(gram, tol=DEPENDENT, lower=1)
+    own, others = np.sort(pivots[:rank] - 1), np.sort(pivots[rank:] - 1)
+    kept = np.setdiff1d(np.arange(m), tight[others])
     if not others.size:
-        return rows, None
-    combinations = gram[np.ix_(rows, others)]
-    if rows.size:  # SciPy 1.10 refuses an empty system
-        factor = np.linalg.cholesky(gram[np.ix_(rows, rows)])
-        combinations = cho_solve((factor, True), combinations)
-    right = factors * b
-    terms = 1.0 + np.abs(right[others]) + np.abs(combinations).T @ np.abs(right[rows])
-    errors = right[others] - combinations.T @ right[rows]
+        return kept, None
+    combinations = gram[np.ix_(own, others)]
+    if own.size:  # SciPy 1.10 refuses an empty system
+        combinations = cho_solve(cho_factor(gram[np.ix_(own, own)]), combinations)
+    right = (factors * b)[tight]
+    terms = 1.0 + np.abs(right[others]) + np.abs(combinations).T @ np.abs(right[own])
+    errors = right[others] - combinations.T @ right[own]
     worst = int(np.argmax(np.abs(errors) - CLASH * terms))
     if abs(errors[worst]) <= CLASH * terms[worst]:
-        return rows, None
+        return kept, None
     clash = np.zeros(m)
-    clash[others[worst]], clash[rows] = 1.0, -combinations[:, worst]
-    return rows, factors * clash / errors[worst]
+    clash[tight[others[worst]]], clash[tight[own]] = 1.0, -combinations[:, worst]
+    return kept, factors * clash / errors[worst]
 
 
 def bounds(h: Proximable) -> tuple[Array, Array, list[slice]]:
@@ -238,13 +273,3 @@ def bounds(h: Proximable) -> tuple[Array, Array, list[slice]]:
             f"cones: this problem has {obstacle}; use condal.CGAL()"
         )
     return low, high, cones
-
-
-def independent_rows_of_gram(gram: Array, *, tol: float) -> tuple[Indices, Indices]:
-    """Return independent rows of A and the others, both in order, given AA'.
-
-    By a Cholesky factorisation with pivots, which prefers long rows: for A too large for a QR
-    factorisation. tol is relative to squares, and means little below 1e-14.
-    """
-    _, pivots, rank, _ = dpstrf(gram, tol=tol, lower=1)
-    return np.sort(pivots[:rank] - 1), np.sort(pivots[rank:] - 1)

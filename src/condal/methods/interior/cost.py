@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,26 +15,11 @@ from condal.methods.choice import (
     INTERIOR_WRITE,
 )
 from condal.methods.interior.schur_stack import schur_nanoseconds
+from condal.methods.interior.standard import Sized
 
 READ = 2e-8  # seconds per entry of A, all reads together
 STACK_CALLS = 4e-4  # seconds per stack of equal blocks
 MAX_ENGINE_SECONDS = 2.0  # of a step of an engine, before methods with cheaper steps are tried
-
-
-class Sized(Protocol):
-    """A block of x: its kind, its side, and the number of its entries in x."""
-
-    @property
-    def kind(self) -> str:
-        """The kind."""
-
-    @property
-    def n(self) -> int:
-        """The side of a matrix."""
-
-    @property
-    def length(self) -> int:
-        """The number of entries."""
 
 
 def step_seconds(A: Any, parts: Sequence[Sized]) -> float:

@@ -50,7 +50,8 @@ CENTRING, MAX_CENTRING_STEPS = 3.0, 8  # factor on mu, and steps towards it
 class EmbeddedProgram:
     """minimise <c, u> + <d, w>, A u + F w = b, u in the cones, with b, c and d of at most 1.
 
-    `cones` hold c and A; `free` is F, or None. Gaps are relative to the objective and `unit`.
+    `cones` hold c and A; `free` is F, or None. Gaps are relative to the objective and `unit`. The
+    last `diagonal_rows` share no entry of u in an orthant with each other.
     """
 
     cones: tuple[Cone, ...]
@@ -58,6 +59,7 @@ class EmbeddedProgram:
     free: Any
     d: Array
     unit: float = 1.0
+    diagonal_rows: int = 0
 
     @cached_property
     def c(self) -> Array:
@@ -105,13 +107,28 @@ class Embedded:
     @classmethod
     def first(cls, program: EmbeddedProgram) -> Embedded:
         """Return the first point: u = z = e, tau = kappa = 1."""
+        e = np.concatenate([np.zeros(0), *(cone.first for cone in program.cones)])
+        zeros = np.zeros(program.d.size), np.zeros(program.b.size)
+        return cls.of(program, e, e.copy(), *zeros, 1.0, 1.0)
+
+    @classmethod
+    def of(
+        cls,
+        program: EmbeddedProgram,
+        u: Array,
+        z: Array,
+        w: Array,
+        y: Array,
+        tau: float,
+        kappa: float,
+    ) -> Embedded:
+        """Return the point of u and z inside the cones."""
         pairs = []
-        for cone in program.cones:
-            pair = _KINDS[cone.kind](cone, cone.first, cone.first.copy())
+        for cone, place in zip(program.cones, program.places, strict=True):
+            pair = _KINDS[cone.kind](cone, u[place], z[place])
             assert pair is not None
             pairs.append(pair)
-        zeros = np.zeros(program.d.size), np.zeros(program.b.size)
-        return cls(program, tuple(pairs), *zeros, 1.0, 1.0)
+        return cls(program, tuple(pairs), w, y, tau, kappa)
 
     @cached_property
     def u(self) -> Array:
@@ -236,7 +253,7 @@ class Embedded:
     def _moved(self, d: Direction, primal: float, dual: float) -> Embedded | None:
         pairs = []
         for pair, step in zip(self.pairs, d.steps, strict=True):
-            moved = pair.moved(step, primal, dual, None)
+            moved = pair.moved(step, primal, dual)
             if moved is None:
                 return None
             pairs.append(moved)

@@ -7,19 +7,19 @@ tiny b and c as well.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import inf
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
 from condal.methods.interior.embedding import Embedded, EmbeddedProgram
-from condal.methods.interior.standard import Cone
+from condal.methods.interior.standard import Block, Cone
 from condal.runtime.limits import current_limit
 from condal.runtime.meter import check_cancelled
 
@@ -31,30 +31,6 @@ PATIENCE, PROGRESS = 8, 0.8  # iterations within which an error falls below this
 WAY_ERROR = 1e-3  # of the point that is kept for multipliers deep inside the dual cone
 MIN_NATURAL_NORM = 1e-3  # of b and c: smaller ones are scaled up
 MAX_STACKED_SIDE = 40  # of matrices that are stacked: larger ones gain nothing
-
-
-class Block(Protocol):
-    """A block of x, as `condal.certificates.cones.Cone` describes it."""
-
-    @property
-    def kind(self) -> Literal["free", "orthant", "second-order", "psd"]:
-        """The kind."""
-
-    @property
-    def n(self) -> int:
-        """The side of a matrix, or the length."""
-
-    @property
-    def packed(self) -> bool:
-        """Whether a matrix is its lower triangle, column by column."""
-
-    @property
-    def doubled(self) -> bool:
-        """Whether the entries off the diagonal of such a triangle are doubled."""
-
-    @property
-    def length(self) -> int:
-        """The number of coordinates in x."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +55,10 @@ class Proposal:
     y: Array = field(repr=False)
     error: float
     iterations: int
-    _scaled: _Scaled = field(repr=False)
+    _scaled: Scaled = field(repr=False)
     _end: Embedded | None = field(default=None, repr=False)
     _way: Embedded | None = field(default=None, repr=False)
-    _path: _Path | None = field(default=None, repr=False)
+    _path: Path | None = field(default=None, repr=False)
 
     @cached_property
     def inner(self) -> Array | None:
@@ -129,40 +105,54 @@ def propose(
     Proposal
         The proposal. The limit of the call under way ends the iterations early.
     """
-    return _Path(_Scaled.of(c, A, b, cones)).followed(accuracy)
+    return Path(Scaled.of(c, A, b, cones)).followed(accuracy)
 
 
-class _Path:
+class Path:
     """The central path of an embedded program, up to some point."""
 
-    def __init__(self, scaled: _Scaled) -> None:
-        self.scaled, self.progress, self.iterations = scaled, _Progress(), 0
+    def __init__(self, scaled: Scaled) -> None:
+        self.scaled, self.progress, self.iterations = scaled, Progress(), 0
         self.at = Embedded.first(scaled.program)
 
-    def followed(self, accuracy: float) -> Proposal:
-        """Go on until a solution is accurate enough, or nothing gets better."""
+    def points(self, accuracy: float) -> Iterator[Embedded]:
+        """Go on until a solution is accurate enough, or nothing gets better; yield each point."""
         progress = self.progress
         while True:
-            separator, direction = self.at.ray_errors
-            small = self.at.tau < SMALL_TAU * max(1.0, self.at.kappa)
-            if small and min(separator, direction) <= RAY_ACCURACY:
-                return self.scaled.ray(self.at, self.iterations)
             progress.record(self.at)
-            if progress.error <= accuracy or progress.stalled or self.iterations >= MAX_ITERS:
-                break
-            if current_limit().is_over():
-                break
+            accurate = self.iterations > 0 and progress.error <= accuracy
+            if accurate or progress.stalled or self.shows_ray:
+                return
+            if self.iterations >= MAX_ITERS or current_limit().is_over():
+                return
             check_cancelled()
             moved = self.at.advanced()
             if moved is None:
-                break
+                return
             self.at, self.iterations = moved, self.iterations + 1
-        if min(self.at.ray_errors) < progress.error:
+            yield moved
+
+    @property
+    def shows_ray(self) -> bool:
+        """Whether the last point is a ray."""
+        small = self.at.tau < SMALL_TAU * max(1.0, self.at.kappa)
+        return small and min(self.at.ray_errors) <= RAY_ACCURACY
+
+    @property
+    def ends_in_ray(self) -> bool:
+        """Whether the last point is nearer to a ray than any point to a solution."""
+        return self.shows_ray or min(self.at.ray_errors) < self.progress.error
+
+    def followed(self, accuracy: float) -> Proposal:
+        """Go on to the end of the path."""
+        for _ in self.points(accuracy):
+            pass
+        if self.ends_in_ray:
             return self.scaled.ray(self.at, self.iterations)
         return self.scaled.solution(self)
 
 
-class _Progress:
+class Progress:
     """The most accurate pair so far, one on the way to it, and when anything last got better."""
 
     def __init__(self) -> None:
@@ -189,7 +179,7 @@ class _Progress:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scaled:
+class Scaled:
     """The embedded program, and how its vectors are those of the program.
 
     x is `expand` times u beside w at `free`, times the size of b; y is scaled by the rows' norms.
@@ -203,33 +193,50 @@ class _Scaled:
     size_c: float
 
     @classmethod
-    def of(cls, c: Array, A: Any, b: Array, cones: Sequence[Block]) -> _Scaled:
-        """Stack equal cones and scale the data."""
+    def of(
+        cls,
+        c: Array,
+        A: Any,
+        b: Array,
+        cones: Sequence[Block],
+        *,
+        diagonal_rows: int = 0,
+        natural: bool = False,
+    ) -> Scaled:
+        """Stack equal cones and scale the data.
+
+        `diagonal_rows` are those of the program; only rows are scaled where units are `natural`.
+        """
         stacks, expand, free = _stacked(cones, c.size)
         A = sp.csr_array(A)
         norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
         norms[norms == 0] = 1.0
         A = sp.csr_array((1.0 / norms)[:, None] * A)
         b = b / norms
-        size_b, size_c = _size(b), _size(c)
+        size_b, size_c = (1.0, 1.0) if natural else (_size(b), _size(c))
         whole, costs = sp.csc_array(A @ expand), expand.T @ c / size_c
         parts, begin = [], 0
         for kind, n, count in stacks:
             first = np.tile(_identity(kind, n), count)
             place = slice(begin, begin + first.size)
-            cap = np.full(first.size, inf)
-            parts.append(Cone(kind, n, costs[place], sp.csr_array(whole[:, place]), first, cap))
+            parts.append(Cone(kind, n, costs[place], sp.csr_array(whole[:, place]), first))
             begin = place.stop
         F = sp.csr_array(sp.csc_array(A)[:, free]) if free.size else None
+        unit = min(1.0, 1.0 / (size_b * size_c))
         program = EmbeddedProgram(
-            tuple(parts), b / size_b, F, c[free] / size_c, min(1.0, 1.0 / (size_b * size_c))
+            tuple(parts), b / size_b, F, c[free] / size_c, unit, diagonal_rows
         )
         return cls(program, expand, free, norms, size_b, size_c)
 
-    def _x(self, at: Embedded) -> Array:
+    def x(self, at: Embedded) -> Array:
+        """Return x of a point, for tau = 1."""
         x = np.asarray(self.expand @ at.u)
         x[self.free] = at.w
         return self.size_b * x
+
+    def slack(self, at: Embedded) -> Array:
+        """Return z of a point, for tau = 1; entries of matrices count once."""
+        return self.size_c * np.asarray(self.expand @ at.z)
 
     def multipliers(self, at: Embedded) -> Array:
         """Return y / tau of a point, for the rows of the program."""
@@ -237,18 +244,18 @@ class _Scaled:
 
     def ray(self, at: Embedded, iterations: int) -> Proposal:
         """Return the better ray of a point, scaled to 1."""
-        x, y = self._x(at), at.y / self.norms
+        x, y = self.x(at), at.y / self.norms
         x, y = (v / (float(np.abs(v).max(initial=0.0)) or 1.0) for v in (x, y))
         separator, direction = at.ray_errors
         if separator <= direction:
             return Proposal("separator", x, y, separator, iterations, self)
         return Proposal("direction", x, y, direction, iterations, self)
 
-    def solution(self, path: _Path) -> Proposal:
+    def solution(self, path: Path) -> Proposal:
         """Return the best pair of a path."""
         at, way = path.progress.best, path.progress.way
         assert at is not None
-        x, y = self._x(at) / at.tau, self.multipliers(at)
+        x, y = self.x(at) / at.tau, self.multipliers(at)
         return Proposal("solution", x, y, at.error, path.iterations, self, at, way, path)
 
 

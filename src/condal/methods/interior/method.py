@@ -1,18 +1,16 @@
 """The primal-dual interior-point method: Newton steps along the central path, for small problems.
 
-    u z = mu,   A u = b,   A'y + z = c,   mu -> 0
-
-with the HKM direction for matrices, as in CSDP and SDPA. A step factors a dense system with one row
-per constraint; about 15 steps reach 1e-8, whatever the conditioning, where other methods need
-thousands. Every state has a bound and a point in X.
+The problem becomes a conic program, and the method follows the path of its embedding. A step
+factors a dense system with one row per constraint; about 12 steps reach 1e-8, whatever the
+conditioning, where other methods need thousands. Every state has a bound and a point in X.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,13 +18,14 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.cone_slices import sections
 from condal.linalg.points import Array, Point
-from condal.linalg.rounding import gamma
+from condal.linalg.rounding import TINY
 from condal.methods.choice import INTERIOR_STEPS, MAX_STEP_SECONDS, Estimate
 from condal.methods.interior.assembly import bounds, standard_form
-from condal.methods.interior.central import Path
 from condal.methods.interior.cost import step_seconds
+from condal.methods.interior.embedding import Embedded, EmbeddedProgram
+from condal.methods.interior.engine import Path, Scaled
+from condal.methods.interior.form import StandardForm
 from condal.methods.state import State, Warm, require_linear
-from condal.runtime.meter import check_cancelled
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:
@@ -36,24 +35,21 @@ MAX_ROWS = 7500
 MAX_ENTRIES = 10_000_000
 MATRICES = 20  # of the size of x, at the peak
 MAX_MATRIX_SIDE = 1000
-PATIENCE = 6  # steps without progress
-NEGLIGIBLE = 1e-13  # gap or infeasibility
-PROGRESS = 0.8  # of the previous error
+ROUNDED, LOST = 1e-6, 30.0  # from this error on, a rise by this factor is due to rounding
 FAR = 100.0  # above every value of the normalised objective
-BOUND_PROGRESS = 0.1  # of the bound: a rise that suggests infeasibility
 
 
 @dataclass(frozen=True)
 class InteriorPoint:
     r"""Minimise :math:`\langle C, x \rangle` over small sections of cones, by Newton steps.
 
-    Ax has bounds or lies in second-order cones. Each step moves along the central path
-    :math:`u z = \mu,\ A u = b,\ A^\top y + z = c` as :math:`\mu \to 0`.
+    Ax has bounds or lies in second-order cones. Each step moves along the central path of the
+    homogeneous self-dual embedding, which ends at a solution, or at a proof that there is none.
 
     References
     ----------
-    S. Mehrotra. On the implementation of a primal-dual interior point method. SIAM Journal on
-    Optimization 2, 1992.
+    X. Xu, P.-F. Hung, Y. Ye. A simplified homogeneous and self-dual linear programming algorithm
+    and its implementation. Annals of Operations Research 62, 1996.
 
     C. Helmberg, F. Rendl, R. J. Vanderbei, H. Wolkowicz. An interior-point method for semidefinite
     programming. SIAM Journal on Optimization 6, 1996.
@@ -103,114 +99,100 @@ class InteriorPoint:
         return State.start(problem, warm)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each step; end where rounding prevents progress."""
+        """Yield the state after each step, then the best one, or one of a ray."""
         state = start or self.start(problem)
         if state.last:
             return
-        carry, path, k = state.carry, Path.first(standard_form(problem)), state.k
-        best, since = BestInteriorPoint(), 0
-        if carry is not None:
-            path, best, since = carry.path(path), carry.best, carry.since
-        while since < PATIENCE:
-            check_cancelled()
-            moved = path.advanced()
-            if moved is None:
-                break
-            path, k = moved, k + 1
-            state, point = _state_of(problem, path, k)
-            best, better = best.after(problem, state, point)
-            since = 0 if better else since + 1
+        form, k = standard_form(problem), state.k
+        path = Path(
+            Scaled.of(form.c, form.A, form.b, form.blocks, diagonal_rows=form.caps, natural=True)
+        )
+        if state.carry is not None:
+            state.carry.take_up(path)
+        for at in path.points(0.0):
+            k += 1
+            state, point = _state_of(form, path.scaled, at, k)
             x.load(point)
-            yield replace(state, carry=InteriorState.of(path, best, since))
-        if best.point is not None and best.state is not None:
-            x.load(best.point)
-            if path.form.clash is not None:
-                yield replace(_refuted(path.form.clash, best.state), k=k + 1, last=True)
+            yield replace(state, carry=InteriorState.of(path))
+            least = path.progress.error
+            if at.error > LOST * least and least <= ROUNDED:
+                break
+        best = path.progress.best
+        if form.clash is not None or path.ends_in_ray:
+            yield replace(_refuted(form, path, state), k=k + 1, last=True)
+        elif best is not None and path.at.error > 2 * best.error:
+            state, point = _state_of(form, path.scaled, best, k + 1)
+            x.load(point)
+            yield replace(state, last=True)
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedArrays:
+    """The numbers of a point of the embedding."""
+
+    u: Array
+    z: Array
+    w: Array
+    y: Array
+    tau: float
+    kappa: float
+
+    @classmethod
+    def of(cls, at: Embedded) -> EmbeddedArrays:
+        """Return the numbers of a point."""
+        return cls(at.u, at.z, at.w, at.y, at.tau, at.kappa)
+
+    def point(self, program: EmbeddedProgram) -> Embedded:
+        """Return the point."""
+        return Embedded.of(program, self.u, self.z, self.w, self.y, self.tau, self.kappa)
 
 
 @dataclass(frozen=True, eq=False)
 class InteriorState:
-    """The arrays of each point and y, the best point so far, and the steps without progress."""
+    """The last point and the best one, and what the path remembers of its progress."""
 
-    places: tuple[dict[str, Array], ...]
-    y: Array
-    best: BestInteriorPoint
+    at: EmbeddedArrays
+    best: EmbeddedArrays
+    iterations: int
+    marks: Array
     since: int
 
     @classmethod
-    def of(cls, path: Path, best: BestInteriorPoint, since: int) -> InteriorState:
-        """Record a path."""
-        places = tuple(
-            {name: part for name, part in _fields(place) if isinstance(part, np.ndarray)}
-            for place in path.places
-        )
-        return cls(places, path.y, best, since)
+    def of(cls, path: Path) -> InteriorState:
+        """Return the record of a path, whose last point is recorded next."""
+        progress = path.progress
+        assert progress.best is not None
+        at, best = EmbeddedArrays.of(path.at), EmbeddedArrays.of(progress.best)
+        return cls(at, best, path.iterations, progress.marks, progress.since)
 
-    def path(self, first: Path) -> Path:
-        """Return the recorded path, given its first point."""
-        places = zip(first.places, self.places, strict=True)
-        return replace(
-            first,
-            places=tuple(type(place)(**dict(_fields(place)) | arrays) for place, arrays in places),
-            y=self.y,
-        )
+    def take_up(self, path: Path) -> None:
+        """Bring a new path to the recorded point."""
+        program, progress = path.scaled.program, path.progress
+        path.at, path.iterations = self.at.point(program), self.iterations
+        progress.best = self.best.point(program)
+        progress.error = progress.best.error
+        progress.marks, progress.since = self.marks, self.since
 
 
-def _fields(place: Any) -> Iterator[tuple[str, Any]]:
-    return ((field.name, getattr(place, field.name)) for field in fields(place))
-
-
-@dataclass(frozen=True, eq=False)
-class BestInteriorPoint:
-    """The least gap and infeasibility so far, the best bound, and the state of the least error.
-
-    The error is the largest of gap, infeasibility and price.
-    """
-
-    gap: float = inf
-    infeasibility: float = inf
-    lower: float = -inf
-    error: float = inf
-    state: State | None = None
-    point: Point | None = None
-
-    def after(self, problem: Problem, state: State, point: Point) -> tuple[BestInteriorPoint, bool]:
-        """Return the best after one more state and its point, and whether this is progress."""
-        unit = problem.gap_unit(state.value)
-        gap = abs(state.value - state.lower) / unit
-        infeasibility = problem.h.distance(state.Ax) / problem.infeasibility_unit
-        error = max(gap, infeasibility, problem.price(state.Ax, state.w) / unit)
-        better = (
-            NEGLIGIBLE < gap < PROGRESS * self.gap
-            or NEGLIGIBLE < infeasibility < PROGRESS * self.infeasibility
-            or state.lower > self.lower + BOUND_PROGRESS * max(unit, abs(self.lower))
-        )
-        best = replace(
-            self,
-            gap=min(gap, self.gap),
-            infeasibility=min(infeasibility, self.infeasibility),
-            lower=max(state.lower, self.lower),
-        )
-        if error < self.error:
-            best = replace(best, error=error, state=state, point=point)
-        return best, better
-
-
-def _refuted(clash: Array, state: State) -> State:
-    """The state with a bound that refutes feasibility: y goes far along the clash."""
-    far = abs(state.value - state.lower) + FAR
-    y = state.y - far * clash
-    return replace(state, y=y, w=y, lower=state.lower + far)
-
-
-def _state_of(problem: Problem, path: Path, k: int) -> tuple[State, Point]:
-    """The state of a point on the path, and this point."""
-    form = path.form
-    vector, point = form.point([place.point for place in path.places])
-    f = problem.f
+def _state_of(form: StandardForm, scaled: Scaled, at: Embedded, k: int) -> tuple[State, Point]:
+    """The state of a point of the embedding, and its x."""
+    problem = form.problem
+    vector, point = form.point(scaled.x(at) / at.tau)
+    y = form.dual(scaled.multipliers(at))
+    lower = form.lower(y, scaled.slack(at) / at.tau)
     Mx, Ax = np.array([form.cost @ vector]), form.matrix @ vector
-    value, y = f.value(Mx), problem.h.dual_point(form.dual(path.y))
-    # The bound must survive rounding: y may go to infinity.
-    lower = path.lower - gamma(problem.A.terms + 8) * problem.X.max_norm * form.rounding(y)
+    value = problem.f.value(Mx)
     gap = value + float(y @ Ax) - lower - problem.h.conjugate(y)
     return State(k, Mx, Ax, y, y, None, value, gap, lower), point
+
+
+def _refuted(form: StandardForm, path: Path, state: State) -> State:
+    """The state with a bound that refutes feasibility: y goes far along the clash or the ray."""
+    z = np.zeros(form.c.size)
+    if form.clash is not None:
+        y = state.y + (abs(state.value - state.lower) + FAR) * form.clash
+    else:
+        ray, z = path.at.tau * path.scaled.multipliers(path.at), path.scaled.slack(path.at)
+        far = FAR / max(float(form.b @ ray), TINY)
+        y, z = form.dual(far * ray), far * z
+    return replace(state, y=y, w=y, lower=form.lower(y, z))

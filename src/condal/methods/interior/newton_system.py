@@ -30,16 +30,22 @@ RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)  # on the unit diagonal, until the sys
 
 @dataclass(frozen=True, eq=False)
 class NewtonSystem:
-    """The Cholesky factor of M, scaled to a unit diagonal, and that of F'M^-1 F."""
+    """The Cholesky factor of M, scaled to a unit diagonal, and that of F'M^-1 F.
+
+    The last rows, whose part of M is diagonal, are eliminated: `beside` joins them to the others.
+    """
 
     scale: Array
     factor: Array
+    beside: Array
     free: Any = None
     weight: float = 0.0
     reduced: Array | None = None
 
     @classmethod
-    def of(cls, places: Sequence[ConePoint], m: int, free: Any = None) -> NewtonSystem | None:
+    def of(
+        cls, places: Sequence[ConePoint], m: int, free: Any = None, diagonal_rows: int = 0
+    ) -> NewtonSystem | None:
         """Factor the system; None if it has no factor."""
         M = np.zeros((m, m))
         for place in places:
@@ -51,21 +57,28 @@ class NewtonSystem:
             M += weight * squares
         diagonal = np.diagonal(M)
         scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        M *= scale[:, None] * scale
-        factor = _cholesky(M)
+        coupled = m - diagonal_rows
+        M = M[:coupled]
+        M *= scale[:coupled, None] * scale
+        M, beside = M[:, :coupled], M[:, coupled:]
+        factor = _cholesky(M - beside @ beside.T if diagonal_rows else M)
         if factor is None:
             return None
         if free is None:
-            return cls(scale, factor)
+            return cls(scale, factor, beside)
         half = scale[:, None] * free.toarray()
         if half.size:  # SciPy 1.10 refuses an empty system
             half = solve_triangular(factor, half, lower=True)
         reduced = _cholesky(half.T @ half)
-        return None if reduced is None else cls(scale, factor, free, weight, reduced)
+        return None if reduced is None else cls(scale, factor, beside, free, weight, reduced)
 
     def solved(self, p: Array) -> Array:
         """Return M^-1 p."""
-        return self.scale * _solved(self.factor, self.scale * p)
+        p, coupled = self.scale * p, len(self.beside)
+        if coupled == p.size:
+            return self.scale * _solved(self.factor, p)
+        y = _solved(self.factor, p[:coupled] - self.beside @ p[coupled:])
+        return self.scale * np.concatenate([y, p[coupled:] - self.beside.T @ y])
 
     def solved_with_free(self, p: Array, q: Array) -> tuple[Array, Array]:
         """Return dy and dw."""
@@ -132,7 +145,7 @@ class Newton:
     def of(cls, at: Embedded) -> Newton | None:
         """Factor the system of a point; None if it has no factor."""
         program = at.program
-        system = NewtonSystem.of(at.pairs, program.b.size, program.free)
+        system = NewtonSystem.of(at.pairs, program.b.size, program.free, program.diagonal_rows)
         if system is None:
             return None
         Hc, H_residual = (_scaled(at, v) for v in (program.c, at._residuals[1]))
@@ -153,13 +166,13 @@ class Newton:
         rows, duals, free = (eta * residual for residual in at._residuals[:3])
         gap = eta * at._residuals[3]
         before: Sequence[Step | None] = (None,) * len(at.pairs) if past is None else past.steps
-        aims = [pair.aim(mu, last).r for pair, last in zip(at.pairs, before, strict=True)]
+        aims = [pair.aim(mu, last) for pair, last in zip(at.pairs, before, strict=True)]
         r = np.concatenate([np.zeros(0), *aims])
         product = mu - at.tau * at.kappa - (0.0 if past is None else past.tau * past.kappa)
         q = r - eta * self.H_residual
         constant = gap + float(program.c @ q) + product / at.tau
         y, w = self.system.solved_with_free(rows - program.A @ q, free)
-        accepted = max(DIRECTION_ERROR * norm(rows), DIRECTION_ROUNDING)
+        accepted = max(DIRECTION_ERROR * norm(rows), DIRECTION_ROUNDING * (1.0 + norm(program.b)))
         best, error = None, inf
         for _ in range(1 + MAX_REFINEMENTS):
             rise = constant - float((program.b - self.AHc) @ y) + float(program.d @ w)

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotri, dtrtri
 
 from condal.linalg.points import Array
 from condal.methods.interior.schur_stack import StackSchur
-from condal.methods.interior.standard import Aim, Cone, ConePoint, Step
+from condal.methods.interior.standard import Cone, ConePoint, Step
 
 MIN_LANCZOS_SIDE = 60  # of a matrix whose longest step is found by the Lanczos method
 MAX_LANCZOS_STEPS = 30
@@ -77,10 +77,6 @@ class Psd(ConePoint):
         return float(self.cone.n * self.count)
 
     @property
-    def point(self) -> Array:
-        return self.factors[: self.count]
-
-    @property
     def flat(self) -> Array:
         return self.X.ravel()
 
@@ -91,16 +87,16 @@ class Psd(ConePoint):
     def add_to(self, M: Array) -> None:
         """<A_i, X A_j W>."""
         if self.schur.groups:
-            self.schur.add_groups(M, self.point, self.inverses[self.count :])
+            self.schur.add_groups(M, self.factors[: self.count], self.inverses[self.count :])
         if self.schur.alone:
             self.schur.add_alone(M, self.X, self.W)
 
-    def aim(self, mu: float, past: Step | None) -> Aim:
+    def aim(self, mu: float, past: Step | None) -> Array:
         """mu W - X, minus dX dZ W of the predictor step."""
         r = mu * self.W - self.X
         if past is not None:
             r -= _symmetric(self._stack(past.u) @ self._stack(past.z) @ self.W)
-        return Aim(r.ravel())
+        return r.ravel()
 
     def scaled(self, dz: Array) -> Array:
         """X dZ W."""
@@ -122,9 +118,9 @@ class Psd(ConePoint):
         primal, dual = (inf if value == 0 else -1.0 / value for value in below.tolist())
         return primal, dual
 
-    def moved(self, step: Step, primal: float, dual: float, cost: Array | None) -> Psd | None:
-        Z = self.dual + dual * step.z if cost is None else cost
-        return Psd.of(self.cone, self.schur, self.flat + primal * step.u, Z)
+    def moved(self, step: Step, primal: float, dual: float) -> Psd | None:
+        u, z = self.flat + primal * step.u, self.dual + dual * step.z
+        return Psd.of(self.cone, self.schur, u, z)
 
     def _stack(self, v: Array) -> Array:
         """The matrices of a vector."""

@@ -11,7 +11,7 @@ from condal_lab.bench.cases import BenchCase, Quality, Set
 from condal_lab.bench.conic import everyday, families
 from condal_lab.bench.conic.question import Truth
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion
-from condal_lab.bench.conic.through_file import CvxpyStart, FileQuestion, FileStart
+from condal_lab.bench.conic.through_file import CVXPY_START, FILE_START, FileQuestion
 from condal_lab.bench.libraries import SDPLIB
 from condal_lab.bench.peers.peer import PeerAnswer
 from condal_lab.experiments.public import SOURCES
@@ -171,7 +171,7 @@ CONIC = Set(
             "start-cvxpy",
             "import CVXPY and the solver, solve a linear program",
             TOL,
-            CvxpyStart,
+            lambda: CVXPY_START,
             peers=IN_CVXPY,
             group=STARTS,
         ),
@@ -179,7 +179,7 @@ CONIC = Set(
             "start-file",
             "the whole command on a tiny file",
             TOL,
-            FileStart,
+            lambda: FILE_START,
             peers=BY_CSDP,
             group=STARTS,
         ),

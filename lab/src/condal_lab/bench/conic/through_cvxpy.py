@@ -18,7 +18,7 @@ import numpy as np
 from condal.runtime import extras
 from condal_lab.bench.conic.everyday import Build
 from condal_lab.bench.conic.question import ConicAnswer, Truth
-from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal
+from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal
 
 TIMES = 50
 OPTIMUM = -0.8346893  # the mean of the optima of all solves
@@ -42,41 +42,31 @@ class ResolveQuestion:
     def truth(self) -> Truth:
         return Truth(optimum=OPTIMUM)
 
-    def prepare(self, solver: str, tol: float, limits: Limits) -> ResolveTask:
+    def prepare(self, solver: str, tol: float, limits: Limits) -> CallTask:
+        """Return the first solve and the later ones, each with CVXPY's own work."""
         warm_up(solver, tol)
         named, options = solver_of(solver, tol)
-        return ResolveTask(*portfolio(), named, options)
+        problem, mu = portfolio()
 
+        def run() -> list[tuple[str, float, float]]:
+            solves = []
+            for forecast in np.random.default_rng(32).uniform(0.0, 1.0, (1 + TIMES, 60)):
+                mu.value = forecast
+                began = time.process_time()
+                problem.solve(solver=named, warm_start=True, **options)
+                seconds = time.process_time() - began
+                solves.append((problem.status, float(problem.value), seconds))
+            return solves
 
-@dataclass
-class ResolveTask:
-    """A first solve and the later ones, each with CVXPY's own work."""
+        def read(solves: list[tuple[str, float, float]]) -> PeerAnswer:
+            statuses, values, (first, *later) = zip(*solves, strict=True)
+            status = statuses[0] if len(set(statuses)) == 1 else "several"
+            share = float(np.mean(later)) / first
+            value = float(np.mean(values))
+            answer = ConicAnswer(status, value, violation(problem), later_share=share)
+            return PeerAnswer(message=status, recovered=answer)
 
-    problem: Any
-    mu: Any
-    solver: Any
-    options: dict[str, Any]
-    seconds: list[float] = field(default_factory=list, init=False)
-    values: list[float] = field(default_factory=list, init=False)
-    statuses: set[str] = field(default_factory=set, init=False)
-
-    def solve(self) -> None:
-        for forecast in np.random.default_rng(32).uniform(0.0, 1.0, (1 + TIMES, 60)):
-            self.mu.value = forecast
-            began = time.process_time()
-            self.problem.solve(solver=self.solver, warm_start=True, **self.options)
-            self.seconds.append(time.process_time() - began)
-            self.values.append(float(self.problem.value))
-            self.statuses.add(self.problem.status)
-
-    def answer(self) -> PeerAnswer:
-        """Return the mean of the optima, and the time of a later solve over that of the first."""
-        status = self.statuses.pop() if len(self.statuses) == 1 else "several"
-        first, *later = self.seconds
-        share = float(np.mean(later)) / first
-        value = float(np.mean(self.values))
-        answer = ConicAnswer(status, value, violation(self.problem), later_share=share)
-        return PeerAnswer(message=status, recovered=answer)
+        return CallTask(run, read)
 
 
 COMPILATIONS = 3  # of a fresh problem each; the fastest counts

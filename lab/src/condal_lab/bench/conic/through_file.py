@@ -7,7 +7,7 @@ the answer of a tiny problem.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,18 +47,22 @@ SOLVED = ("status         solved", "Success: SDP solved", "pdOPT")  # condal, CS
 
 
 @dataclass(frozen=True)
-class CvxpyStart:
-    """Import CVXPY and a solver in a new process, and solve a linear program of two variables."""
+class StartQuestion:
+    """A process from its imports to the answer of a tiny problem."""
 
-    @property
-    def truth(self) -> Truth:
-        return Truth(optimum=2.0)
+    truth: Truth
+    command: Callable[[str, float, Path], list[str]]
+    read: Callable[[Path, str], PeerAnswer]
 
     def prepare(self, solver: str, tol: float, limits: Limits) -> ProgramTask:
-        if solver not in IMPORTS:
-            raise Refusal("is not among the solvers of CVXPY that are compared")
-        script = SCRIPT.format(IMPORTS[solver])
-        return ProgramTask([sys.executable, "-c", script], limits, _read_printed)
+        return ProgramTask(self.command(solver, tol, limits.folder), limits, self.read)
+
+
+def _cvxpy_command(solver: str, tol: float, folder: Path) -> list[str]:
+    """Import CVXPY and a solver, and solve a linear program of two variables."""
+    if solver not in IMPORTS:
+        raise Refusal("is not among the solvers of CVXPY that are compared")
+    return [sys.executable, "-c", SCRIPT.format(IMPORTS[solver])]
 
 
 def _read_printed(folder: Path, log: str) -> PeerAnswer:
@@ -67,21 +71,14 @@ def _read_printed(folder: Path, log: str) -> PeerAnswer:
     return PeerAnswer(message=status, recovered=answer)
 
 
-@dataclass(frozen=True)
-class FileStart:
+def _file_command(solver: str, tol: float, folder: Path) -> list[str]:
     """The whole command on an SDPA file of one matrix of side 2."""
-
-    @property
-    def truth(self) -> Truth:
-        return Truth(optimum=1.0)
-
-    def prepare(self, solver: str, tol: float, limits: Limits) -> ProgramTask:
-        write_sdpa(limits.folder / PROBLEM, sdpa_of(TINY))
-        ours = [sys.executable, "-m", "condal", "solve", PROBLEM, "--tol", f"{tol:g}"]
-        commands = {"CSDP": csdp_command, "SDPA": sdpa_command, "condal": lambda *_: ours}
-        if solver not in commands:
-            raise Refusal("is no command")
-        return ProgramTask(commands[solver](limits.folder, tol), limits, _read_log)
+    write_sdpa(folder / PROBLEM, sdpa_of(TINY))
+    ours = [sys.executable, "-m", "condal", "solve", PROBLEM, "--tol", f"{tol:g}"]
+    commands = {"CSDP": csdp_command, "SDPA": sdpa_command, "condal": lambda *_: ours}
+    if solver not in commands:
+        raise Refusal("is no command")
+    return commands[solver](folder, tol)
 
 
 def _read_log(folder: Path, log: str) -> PeerAnswer:
@@ -90,6 +87,8 @@ def _read_log(folder: Path, log: str) -> PeerAnswer:
     return PeerAnswer(message=status, recovered=ConicAnswer(status, 1.0))
 
 
+CVXPY_START = StartQuestion(Truth(optimum=2.0), _cvxpy_command, _read_printed)
+FILE_START = StartQuestion(Truth(optimum=1.0), _file_command, _read_log)
 VERDICTS = {
     Status.SOLVED: "optimal",
     Status.INFEASIBLE: "infeasible",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -146,11 +145,10 @@ def measure_all(plan: RatePlan, section: Path, workers: Workers, watch: Watch) -
     known = {(run.pair, run.strict) for run in runs}
     desk = Desk(workers)
 
-    def keep(what: str, future: Future[Any]) -> None:
-        measured, seconds = future.result()
-        runs.extend(measured)
+    def keep(what: str, measured: tuple[list[RateRun], float]) -> None:
+        runs.extend(measured[0])
         write_runs(runs, path)
-        watch.done(what, seconds, None)
+        watch.done(what, measured[1], None)
 
     def requests() -> Iterator[Any]:
         for instance in rate_instances(plan.ranks):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from condal.errors import CondalError
 from condal_lab.experiments.contenders import CONTENDERS, Contender, Setting, next_settings
 from condal_lab.experiments.curve import score
 from condal_lab.experiments.folder import ExperimentFolder, Known
@@ -16,7 +14,7 @@ from condal_lab.experiments.reference import reference
 from condal_lab.experiments.study import Study, make_study
 from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, run_trial
 from condal_lab.sweeps.progress import Watch
-from condal_lab.sweeps.workers import Desk, WorkerDied, Workers
+from condal_lab.sweeps.workers import Desk, Workers
 
 Build = Callable[[], list[Instance]]
 
@@ -149,9 +147,9 @@ class _ExperimentRun:
         The instances are built at the first request, and sent to the workers once.
         """
         if not self.instances:
-            self.desk.ask(_with_result(self._share), self.build)
+            self.desk.ask(self._share, self.build)
             self.desk.go()
-        self.desk.ask(_with_result(keep), work, self.instances[instance], *rest)
+        self.desk.ask(keep, work, self.instances[instance], *rest)
 
     def _share(self, built: list[Instance]) -> None:
         self.instances = {instance.name: self.workers.share(instance) for instance in built}
@@ -165,21 +163,6 @@ class _ExperimentRun:
             for trial in search.trials.values()
         ]
         return make_study(case.name, known.title, known.reference, case.budget, trials)
-
-
-def _with_result(keep: Callable[[Any], None]) -> Callable[[Future[Any]], None]:
-    """Return a callback that passes the result of a future to `keep`."""
-
-    def done(future: Future[Any]) -> None:
-        try:
-            value = future.result()
-        except WorkerDied as error:
-            raise CondalError(
-                f"{error}; finished runs are kept: repeat the command with fewer --workers"
-            ) from error
-        keep(value)
-
-    return done
 
 
 def _reference(instance: Instance) -> Known:

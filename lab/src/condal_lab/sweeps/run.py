@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -79,7 +78,8 @@ class _Chain:
             entry = self.folder.entry(task)
             if entry is None or entry.failed:
                 start, result = self._start()
-                self.desk.ask(partial(self._keep, start), _tried, self.work, task, result)
+                keep = partial(self._keep, start)
+                self.desk.ask(keep, _tried, self.work, task, result, died=keep)
                 return
             self.entries[task.digest] = entry
             self.at += 1
@@ -94,12 +94,9 @@ class _Chain:
                     return task, result
         return None, None
 
-    def _keep(self, start: Task | None, done: Future[Any]) -> None:
+    def _keep(self, start: Task | None, done: Outcome | WorkerDied) -> None:
         task = self.tasks[self.at]
-        try:
-            outcome: Outcome = done.result()
-        except WorkerDied as error:
-            outcome = Outcome(None, error=str(error))
+        outcome = Outcome(None, error=str(done)) if isinstance(done, WorkerDied) else done
         if outcome.result is None:
             entry = self.folder.keep_failure(task, outcome.error, outcome.traceback)
             self.watch.failed(task.what, outcome.error)

@@ -123,9 +123,10 @@ class Here(Workers):
 
 @dataclass(eq=False)
 class _Request:
-    keep: Callable[[Future[Any]], None]
+    keep: Callable[[Any], None]
     work: Callable[..., Any]
     arguments: tuple[Any, ...]
+    died: Callable[[WorkerDied], None] | None
     tries: int = 0
 
 
@@ -141,10 +142,14 @@ class Desk:
         self._running: dict[Future[Any], _Request] = {}
 
     def ask(
-        self, keep: Callable[[Future[Any]], None], work: Callable[..., Any], *arguments: Any
+        self,
+        keep: Callable[[Any], None],
+        work: Callable[..., Any],
+        *arguments: Any,
+        died: Callable[[WorkerDied], None] | None = None,
     ) -> None:
-        """Request work; `keep` is called with its future once it is done."""
-        self._waiting.append(_Request(keep, work, arguments))
+        """Request work; `keep` is called with its result, or `died` if its workers died."""
+        self._waiting.append(_Request(keep, work, arguments, died))
 
     def go(self, begin: Iterable[Callable[[], None]] = ()) -> None:
         """Run until all requested work is done; each of `begin` requests more, and is called when
@@ -155,11 +160,20 @@ class Desk:
             future = self._workers.next_done()
             request = self._running.pop(future)
             request.tries += 1
-            if isinstance(future.exception(), WorkerDied) and request.tries < MAX_TRIES:
-                self._waiting.appendleft(request)
+            try:
+                result = future.result()
+            except WorkerDied as error:
+                if request.tries < MAX_TRIES:
+                    self._waiting.appendleft(request)
+                elif request.died is not None:
+                    request.died(error)
+                else:
+                    raise CondalError(
+                        f"{error}; finished runs are kept: repeat the command with fewer --workers"
+                    ) from error
             else:
                 self._hand_out(more)  # the workers go on while the result is kept
-                request.keep(future)
+                request.keep(result)
             self._hand_out(more)
 
     def _hand_out(self, more: Iterator[Callable[[], None]]) -> None:

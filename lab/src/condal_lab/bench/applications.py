@@ -253,32 +253,14 @@ def _case(
     name: str, title: str, solvers: str, optimum: float, build: Callable[..., Written], *data: Any
 ) -> BenchCase:
     """Return the instance that is built of the data, with its solvers, by commas."""
-    return BenchCase(
-        name,
-        title,
-        TOL,
-        partial(build, *data),
-        peers=(),
-        yardsticks=tuple(solvers.split(", ")),
-        optimum=optimum,
-        group=WRITTEN,
-    )
+    made, names = partial(build, *data), solvers.split(", ")
+    return truths.case(name, title, TOL, *names, group=WRITTEN, build=made, optimum=optimum)
 
 
 def _assignment(name: str, optimum: float | None = None, *solvers: str) -> BenchCase:
-    read, title = partial(_from_qaplib, name, solvers), f"quadratic assignment, {name}"
-    return BenchCase(
-        name,
-        title,
-        TOL,
-        None,
-        "QAPLIB",
-        read,
-        peers=(),
-        yardsticks=solvers,
-        optimum=optimum,
-        group=WRITTEN,
-    )
+    title, read = f"quadratic assignment, {name}", partial(_from_qaplib, name, solvers)
+    facts = {"needs": "QAPLIB", "read": read, "optimum": optimum}
+    return truths.case(name, title, TOL, *solvers, group=WRITTEN, **facts)
 
 
 CASES = (
@@ -287,16 +269,14 @@ CASES = (
         "completion", "matrix completion, 60 x 80", "SCS", 4.30757, small_completion, 60, 80, 1500
     ),
     _case("theta", "theta, n = 200, 5,000 edges", "SCS, Clarabel", 27.62477, lovasz, 200, 5000),
-    BenchCase(
+    truths.case(
         "theta-plus",
         "theta+ of G11, n = 800",
         TIGHT,
-        None,
-        "G11",
-        _theta_plus,
-        peers=(),
-        n=800,
         group=WRITTEN,
+        needs="G11",
+        read=_theta_plus,
+        n=800,
     ),
     _assignment("nug12", 567.99, "SCS"),
     _assignment("nug20"),

@@ -271,8 +271,12 @@ def _poses(path: Path) -> Written:
     return Written(pose_graph(read_g2o(path).measurements), {"SE-Sync": se_sync})
 
 
-def _case(name: str, title: str, tol: float, *solvers: str, **settings: Any) -> BenchCase:
-    return BenchCase(name, title, tol, peers=(), yardsticks=solvers, group=SPECIAL, **settings)
+def case(
+    name: str, title: str, tol: float, *solvers: str, group: str = SPECIAL, **settings: Any
+) -> BenchCase:
+    """Return an instance that brings its solvers."""
+    facts = {"build": None, **settings}
+    return BenchCase(name, title, tol, peers=(), yardsticks=solvers, group=group, **facts)
 
 
 SIGNAL = Quality("distance from the signal", lambda model, answer: model.signal_error(answer))
@@ -280,7 +284,7 @@ TEST_ERROR = Quality("test RMSE", Ratings.test_error)
 FIDELITY = Quality("fidelity", KnownState.fidelity)
 CASES = (
     *(
-        _case(
+        case(
             f"phase-{n}",
             f"phase retrieval, n = {n:,}",
             1e-3,
@@ -291,7 +295,7 @@ CASES = (
         )
         for n in (64, 256, 10_000)
     ),
-    _case(
+    case(
         "ratings",
         "ratings, 1,000 x 1,700",
         1e-3,
@@ -299,22 +303,21 @@ CASES = (
         build=lambda: ratings(Ratings.split(*star_ratings(1000, 1700, 100_000))),
         quality=TEST_ERROR,
     ),
-    _case(
+    case(
         "movielens",
         "ml-latest-small, 610 x 9,724",
         1e-3,
         "soft-impute",
-        build=None,
         needs="MovieLens",
         read=lambda path: ratings(Ratings.split(*movielens(path))),
         quality=TEST_ERROR,
     ),
     *(
-        _case(name, f"pose graph {name}", POSES, "SE-Sync", build=None, needs=name, read=_poses)
+        case(name, f"pose graph {name}", POSES, "SE-Sync", needs=name, read=_poses)
         for name in GRAPHS
     ),
     *(
-        _case(
+        case(
             name,
             f"{loss}, {qubits} qubits, {bases or 3**qubits:,} bases",
             1e-3,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,18 +31,17 @@ def engines(
 
     `parts` takes the module of CVXPY and the data.
     """
+    return {name: partial(_solved, name, parts, data) for name in names}
 
-    def by(name: str) -> Callable[[Any, float], Any]:
-        def solve(_: Any, tol: float) -> Any:
-            import cvxpy as cp
 
-            objective, x, constraints = parts(cp, *data)
-            cp.Problem(objective, constraints).solve(**OPTIONS[name](tol))
-            return x.value
+def _solved(
+    name: str, parts: Callable[..., Parts], data: tuple[Any, ...], model: Any, tol: float
+) -> Any:
+    import cvxpy as cp
 
-        return solve
-
-    return {name: by(name) for name in names}
+    objective, x, constraints = parts(cp, *data)
+    cp.Problem(objective, constraints).solve(**OPTIONS[name](tol))
+    return x.value
 
 
 def lifted_signal(cp: Any, a: Any, b: Any, trace: float) -> Parts:

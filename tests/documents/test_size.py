@@ -35,7 +35,7 @@ LINES = {
     "condal/smooth": 790,
     "condal/storage": 788,
     "condal/top": 1_200,
-    "condal_lab": 13_384,
+    "condal_lab": 13_348,
     "condal_mpi": 5_897,
     "tests": 61_206,
 }

@@ -1,7 +1,5 @@
 """Benchmarks of single claims: their cases run in processes of their own, and rows are kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

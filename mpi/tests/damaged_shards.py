@@ -1,7 +1,5 @@
 """Ways in which a folder of shards can be wrong, and what is said of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

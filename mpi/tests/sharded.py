@@ -1,7 +1,5 @@
 """Data whose rows are distributed over ranks, and errors that all ranks raise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

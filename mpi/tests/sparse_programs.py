@@ -1,7 +1,5 @@
 """A semidefinite program with sparse rows, in one process and on ranks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

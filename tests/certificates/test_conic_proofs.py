@@ -1,7 +1,5 @@
 """Proofs about conic programs: right on planted problems, and never fooled by near misses."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

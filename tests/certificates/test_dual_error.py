@@ -1,7 +1,5 @@
 """`dual_error` is an upper bound of the distance to dom h*, in rational arithmetic."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import replace
 

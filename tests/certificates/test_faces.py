@@ -1,7 +1,5 @@
 """Exact points on faces: what they prove is true, and planted rational faces are found."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Infeasibility: proved soon where it is true, never where it is not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

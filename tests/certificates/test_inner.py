@@ -1,7 +1,5 @@
 """Proofs inside the cones: true of every form, and silent where nothing is proved."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import inf
 

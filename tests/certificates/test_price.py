@@ -1,7 +1,5 @@
 """The price of infeasibility: SOLVED means that the objective is near the optimum."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Repairs: where a feasible point is found, objective and bound bracket the optimum."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

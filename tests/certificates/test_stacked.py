@@ -1,7 +1,5 @@
 """Equal psd blocks that are proved psd together."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

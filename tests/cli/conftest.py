@@ -1,7 +1,5 @@
 """Every command runs in a folder with a file for each application."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

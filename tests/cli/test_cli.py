@@ -1,7 +1,5 @@
 """The command line: exit codes, the JSON, the errors, and what a person reads."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

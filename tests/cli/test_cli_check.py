@@ -1,7 +1,5 @@
 """condal certify of files that other solvers wrote: proved or refuted, and what is missing."""
 
-from __future__ import annotations
-
 import lzma
 import shutil
 import subprocess

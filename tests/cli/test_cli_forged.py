@@ -1,7 +1,5 @@
 """condal certify of forged folders: no assumption is hidden, and no word of a folder is ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """--max-seconds is one budget from the file to the answer, in processor time of the process."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

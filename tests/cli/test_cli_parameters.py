@@ -1,7 +1,5 @@
 """condal solve: the methods of the paper and their parameters."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`condal solve --as pose-graph`, on small graphs and on the public ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

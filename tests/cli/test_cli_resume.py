@@ -1,7 +1,5 @@
 """condal solve --checkpoint, condal resume and --max-memory, as they are typed."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """condal solve: every application from a file to its answer, bad files, options of others."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

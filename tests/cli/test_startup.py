@@ -1,7 +1,5 @@
 """The command line imports only what a command needs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

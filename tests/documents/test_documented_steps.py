@@ -1,7 +1,5 @@
 """Every block of Python and every command of every page runs, and prints what the page says."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Products of matrices, and of matrices and vectors: their layout in one factor, and solutions."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import cvxpy as cp

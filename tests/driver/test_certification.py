@@ -1,7 +1,5 @@
 """When a proof is tried, what one that is cut short says, and what a run returns of them."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import FrozenInstanceError, replace
 from functools import cache

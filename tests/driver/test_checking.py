@@ -1,7 +1,5 @@
 """check_problem: sound problems pass, and a piece with one thing wrong is named with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Who stops a solve, and what it then returns: signals, stoppers, limits of time and of memory."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess

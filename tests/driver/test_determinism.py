@@ -1,7 +1,5 @@
 """The same problem, seed and build, on one thread: every bit of the answer is the same."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

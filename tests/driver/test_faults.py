@@ -1,7 +1,5 @@
 """The user's own pieces, each with each fault, at its first call and at a later one."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

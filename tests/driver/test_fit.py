@@ -1,7 +1,5 @@
 """Maps and objectives of another space than X are refused when the problem is made."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

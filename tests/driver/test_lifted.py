@@ -1,7 +1,5 @@
 """Problems over Hermitian and over rectangular matrices, by every method that takes them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

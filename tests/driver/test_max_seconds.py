@@ -3,8 +3,6 @@
 The processor's clock takes the place of the wall's, so that a busy machine does not matter.
 """
 
-from __future__ import annotations
-
 import time
 from functools import cached_property
 

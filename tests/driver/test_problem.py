@@ -1,7 +1,5 @@
 """The template from its parts: what is stacked and joined, what is refused, known optima."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Problems as methods see them: the same solutions in other units, and a counted oracle."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The driver: statuses, limits, units, warm starts, and what it refuses."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

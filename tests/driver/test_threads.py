@@ -1,7 +1,5 @@
 """Solves in threads: they are, bit for bit, the same solves in turn."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import pkgutil

@@ -1,7 +1,5 @@
 """What a solve shows: nothing by default, its progress if verbose, and records for `logging`."""
 
-from __future__ import annotations
-
 import logging
 
 import networkx as nx

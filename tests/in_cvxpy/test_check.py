@@ -1,7 +1,5 @@
 """`condal.cvxpy.certify`: what the answers of other solvers prove."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Problems that thresholds judge wrongly: each verdict must be proved, or called inaccurate."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from fractions import Fraction

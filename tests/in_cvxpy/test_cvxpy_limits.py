@@ -1,7 +1,5 @@
 """max_seconds of the CVXPY solver holds for all its phases together, in processor time."""
 
-from __future__ import annotations
-
 import time
 import warnings
 

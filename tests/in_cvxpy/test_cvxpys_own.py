@@ -8,8 +8,6 @@ with many digits; `lp_bound_attr` and `qp_bound_attr` as they stand, which want 
 handed to the solver as such: the same problems are solved here, with the bounds as constraints.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import unittest

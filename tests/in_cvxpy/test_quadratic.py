@@ -1,7 +1,5 @@
 """Quadratic objectives reach the solver as they are, and the judge proves them with P."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """`condal.cvxpy.register()`: CVXPY finds the solver by its name."""
 
-from __future__ import annotations
-
 import pytest
 
 cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")

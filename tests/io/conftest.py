@@ -1,7 +1,5 @@
 """What is written is not put on disk: processes are killed in these tests, and no power is lost."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Accelerated projected gradients: projections in a subspace, a falling objective, known optima."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Anderson's acceleration: exact for linear iterations, and none where nothing is to be learnt."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The methods of the paper, written out with NumPy from its pages, against the presets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice

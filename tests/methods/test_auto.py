@@ -1,7 +1,5 @@
 """The default method: what is chosen, when it is left, and that the result says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar

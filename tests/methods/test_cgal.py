@@ -1,7 +1,5 @@
 """CGAL against the paper: its algorithm, its theorem, its laws."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice, pairwise
 

@@ -1,7 +1,5 @@
 """h(Ax) as one function: its proximal points by their law, tied rows, and what fits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

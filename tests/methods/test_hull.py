@@ -1,7 +1,5 @@
 """The fully corrective step and the small quadratic program in it: optimality by its conditions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice, pairwise
 

@@ -1,7 +1,5 @@
 """The augmented Lagrangian in image space."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

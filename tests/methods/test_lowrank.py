@@ -1,7 +1,5 @@
 """The low-rank method: its surfaces, its derivatives, its trust region, and what it proves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every method on problems it is for: known optima, its theory's rate, its calls, its resuming."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Row sums and nonnegative entries: the proximal point without a sparse matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

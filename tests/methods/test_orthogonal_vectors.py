@@ -1,7 +1,5 @@
 """Vectors of pairs become orthogonal in one pass, and move little if they almost were."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

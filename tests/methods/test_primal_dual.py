@@ -1,7 +1,5 @@
 """The primal-dual method: iterates in X, bounds that are bounds, restarts, and known optima."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np

@@ -3,8 +3,6 @@
 `tests/truth` does the same for the default method, and for others by a few iterations.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

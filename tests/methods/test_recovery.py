@@ -1,7 +1,5 @@
 """Points recovered from a dual by approximate complementarity."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The table of method names against the methods themselves."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Over-relaxed sweeps: they descend, keep the lengths of rows, and see no neighbour of a colour."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

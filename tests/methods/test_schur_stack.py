@@ -1,7 +1,5 @@
 """The Schur complement of stacks and of diagonal scalings, against the formula."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

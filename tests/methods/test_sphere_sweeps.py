@@ -1,7 +1,5 @@
 """Sweeps over vectors on spheres: both forms, the way back of x and y, descent, known optima."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import networkx as nx

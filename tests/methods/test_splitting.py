@@ -1,7 +1,5 @@
 """The splitting method: known optima, bounds, and what it says it cannot."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Factors with orthonormal blocks of rows: the surface of x_ii = I."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Laws of Newton's method on the surface A(R R') = b, and known optima."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The oracle of a surface: S beside range(R), looks, steps of the multipliers, and the rank."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The preconditioner of J J': its blocks, and what they are good for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Proof files that condal writes are accepted by a program that imports nothing of condal."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Results of every kind that a page must show."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every application of the command line has a picture, which is kept with its result and drawn."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

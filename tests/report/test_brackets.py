@@ -1,7 +1,5 @@
 """Where objective and bound enclose the optimum, what is printed of them does, too."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a notebook shows: tables that escape what they are told, and bars that follow a solve."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

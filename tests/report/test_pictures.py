@@ -1,7 +1,5 @@
 """Pictures: plain arrays that NumPy keeps, drawn by their kind; layouts that set vertices apart."""
 
-from __future__ import annotations
-
 import io
 
 import networkx as nx

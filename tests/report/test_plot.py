@@ -1,7 +1,5 @@
 """Result.plot and the curves: every result can be drawn, and thinning keeps what is seen."""
 
-from __future__ import annotations
-
 import io
 from importlib import util
 

@@ -1,7 +1,5 @@
 """Progress: rows that get rarer, a live line that costs an iteration next to nothing."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """condal report: folders of results to one page, and what it refuses."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

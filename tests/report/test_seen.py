@@ -1,7 +1,5 @@
 """The page in a browser: what it shows by day, by night, on a small screen and in print."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The spectrum through small matrices is that of the whole matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The suites of `make soak`: a function `run(seconds, seed)` and a share of the time each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The applications, tiny: condal and the solvers that an instance brings come to the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

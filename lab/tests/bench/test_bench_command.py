@@ -1,7 +1,5 @@
 """The command `condal bench`, from its arguments to its files."""
 
-from __future__ import annotations
-
 import json
 import re
 

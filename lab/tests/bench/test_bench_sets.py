@@ -1,7 +1,5 @@
 """The sets: real data where they are, stand-ins of the same size where not."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec, module_from_spec
 from unittest.mock import Mock
 

@@ -1,7 +1,5 @@
 """The certificate of an answer: correct for a right answer, not deceived by a wrong one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

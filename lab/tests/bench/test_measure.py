@@ -1,7 +1,5 @@
 """Runs in separate processes: what they measure, and how they end."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

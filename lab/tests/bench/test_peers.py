@@ -5,8 +5,6 @@ the programs write, so no test depends on what is on the PATH. To run all the pe
 CONDAL_TEST_PEERS=1 pytest lab/tests/bench/test_peers.py
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

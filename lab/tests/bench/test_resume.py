@@ -1,7 +1,5 @@
 """Existing results are kept: what a run replaces, repeats and refuses."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from unittest.mock import Mock

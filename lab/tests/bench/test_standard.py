@@ -1,7 +1,5 @@
 """The standard form is equivalent to the problem, and so is its dual."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

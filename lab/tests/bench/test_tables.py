@@ -1,7 +1,5 @@
 """The arithmetic of tables and profiles, on invented runs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

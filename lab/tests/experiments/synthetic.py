@@ -1,7 +1,5 @@
 """Studies with synthetic curves, for which every claim is known to hold or fail."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Claims on synthetic curves: each verdict occurs both ways, and the page shows it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from synthetic import CALLS, OPTIMUM, C, study, trial

@@ -1,7 +1,5 @@
 """Slopes, scores and decays of curves whose laws are known."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Data files: found in order, verified by their contents, downloaded or asked for."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

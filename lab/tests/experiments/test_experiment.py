@@ -1,7 +1,5 @@
 """`condal experiment`: its errors, its list, and every experiment on tiny budgets."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

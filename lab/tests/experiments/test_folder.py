@@ -1,7 +1,5 @@
 """The results folder: what it keeps, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

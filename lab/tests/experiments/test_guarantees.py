@@ -1,7 +1,5 @@
 """The planted problems of the guarantees, and the measurements that are laws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

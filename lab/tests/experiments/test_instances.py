@@ -1,7 +1,5 @@
 """The instances are those of the paper, and their stand-ins resemble them."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

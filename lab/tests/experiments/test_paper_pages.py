@@ -1,7 +1,5 @@
 """The documentation of the paper's experiments and of rates agrees with the stored results."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The planted pairs of the study of rates: optimal, unique, strictly complementary or not."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

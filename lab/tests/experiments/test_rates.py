@@ -1,7 +1,5 @@
 """The study of rates: its measurements, its file, and its page in the documentation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Reference optima: certified, feasible, and equal to known optima."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """A run computes the settings that tuning asks for, each once, and stores every result at once."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Compact results: what they keep of a study, and how small they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from synthetic import CALLS, K, study, trial

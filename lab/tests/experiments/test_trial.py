@@ -1,7 +1,5 @@
 """A trial uses exactly its budget, and its curve describes the method."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

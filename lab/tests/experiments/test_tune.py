@@ -1,7 +1,5 @@
 """The tuning rule on known scores: where it ends, and which settings it asks for."""
 
-from __future__ import annotations
-
 import pytest
 
 from condal_lab.experiments.contenders import Parameter, at_edge, best, next_settings

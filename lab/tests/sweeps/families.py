@@ -1,7 +1,5 @@
 """Families of small problems, which workers import by name."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Sweeps on a Dask cluster: the same bits, deaths, versions, and what cannot be reached."""
 
-from __future__ import annotations
-
 import logging
 
 import families

@@ -1,7 +1,5 @@
 """condal show and condal report take the folder of a sweep, and say what varies."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A sweep gives what solves one after the other give, goes on where it was, and tells of faults."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

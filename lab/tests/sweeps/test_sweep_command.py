@@ -1,7 +1,5 @@
 """condal sweep: a file, many values of its options, one folder; what is typed wrong is told."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

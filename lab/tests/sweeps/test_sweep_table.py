@@ -1,7 +1,5 @@
 """The table of a sweep: columns, the best row, files and pages without surprises."""
 
-from __future__ import annotations
-
 import csv
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs on many ranks, each of which a process of its own: how they are started and ended."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -10,8 +10,6 @@ A folder that is there is gone on from. The rank KILLED kills itself when it com
 checkpoint of the 6th iteration: before its own part, after it, before the manifest, or after it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

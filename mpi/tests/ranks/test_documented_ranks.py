@@ -1,7 +1,5 @@
 """The commands that docs/distributed.md shows run as they stand."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A job ends with exit code 0, whatever it holds until Python ends."""
 
-from __future__ import annotations
-
 import pytest
 import ranks
 

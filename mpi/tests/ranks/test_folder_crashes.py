@@ -1,8 +1,6 @@
 """The first rank is killed before any line of a write: the folder holds the old one or the new one,
 whole. The other ranks write their parts alone, which no manifest names before all are there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

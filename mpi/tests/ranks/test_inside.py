@@ -1,7 +1,5 @@
 """The laws that ranks keep together: each rank runs all files check_*.py of the folder `inside`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

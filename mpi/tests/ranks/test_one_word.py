@@ -1,7 +1,5 @@
 """What one rank refuses at the command line ends all of them, with one line."""
 
-from __future__ import annotations
-
 import damaged_shards
 import pytest
 import ranks

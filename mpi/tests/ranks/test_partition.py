@@ -1,7 +1,5 @@
 """A graph is partitioned, solved and resumed by commands, each on its own number of ranks."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

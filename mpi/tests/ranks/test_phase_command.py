@@ -1,7 +1,5 @@
 """Phase retrieval at the command line of ranks: solved, stopped, and resumed on another number."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

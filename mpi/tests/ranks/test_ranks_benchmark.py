@@ -1,7 +1,5 @@
 """The benchmark of ranks runs, small, and its answers agree."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import ranks

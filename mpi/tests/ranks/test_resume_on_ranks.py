@@ -1,7 +1,5 @@
 """A solve whose ranks are killed goes on on another number of them, to where it would have come."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where there is no MPI or PETSc, what needs them says how to install them."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A converted graph is what `read_graph` gives of the file, and so is the error of one fault."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

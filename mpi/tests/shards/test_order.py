@@ -1,7 +1,5 @@
 """Shards in another order hold the same graph, and give it back in the user's own numbering."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """A folder of shards gives back its graph, in whole or in parts, and refuses any damage."""
 
-from __future__ import annotations
-
 import damaged_shards
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Whether two trees are the same to the last bit and in memory; and what is in a folder."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import fields, is_dataclass
 from functools import cached_property

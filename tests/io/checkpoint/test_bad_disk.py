@@ -1,7 +1,5 @@
 """A checkpoint on a bad disk: never another value than the one that was written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

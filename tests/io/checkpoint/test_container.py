@@ -1,7 +1,5 @@
 """The file of a checkpoint: what is written is read, two generations of it, and nothing else is."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

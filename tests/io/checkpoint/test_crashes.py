@@ -4,8 +4,6 @@ A child process is ended without notice, by os._exit, before the i-th line that 
 that writes, for every i: so also between any two system calls, with what is in its buffers lost.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """The same data have the same fingerprint, in any process; one number more or less has another."""
 
-from __future__ import annotations
-
 import copy
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Every method, its state and its storage can be kept, and go on from a checkpoint bit by bit."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys

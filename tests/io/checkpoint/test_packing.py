@@ -1,7 +1,5 @@
 """A tree comes back as it was, to the last bit, and nothing but condal's own comes back at all."""
 
-from __future__ import annotations
-
 import json
 import re
 from math import inf, nan

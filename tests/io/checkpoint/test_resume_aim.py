@@ -1,7 +1,5 @@
 """A solve that is resumed with another tolerance aims at it, as a new solve would."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

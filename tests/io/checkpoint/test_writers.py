@@ -1,7 +1,5 @@
 """One writer a checkpoint, in this process and in others, for as long as it lives."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

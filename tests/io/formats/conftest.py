@@ -1,7 +1,5 @@
 """A folder to write small files in, and the folder of real data where there is one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Answers of other solvers: recognised by their contents, and read as they were meant."""
 
-from __future__ import annotations
-
 import gzip
 
 import numpy as np

@@ -1,7 +1,5 @@
 """NumPy's files: round trips, and parts of arrays; files that lie are in tests/faults."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Edge lists: known graphs, labels, round trips, and every fault with its line."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Pose graphs in the g2o format."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

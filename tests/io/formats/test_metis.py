@@ -1,7 +1,5 @@
 """METIS files: known graphs, round trips, and every fault with its line."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SDPA files: every manner of writing one is read, every fault named by its line."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 

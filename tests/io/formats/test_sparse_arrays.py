@@ -1,7 +1,5 @@
 """Matrices of SciPy and NumPy as graphs: round trips, and files that lie."""
 
-from __future__ import annotations
-
 import zipfile
 
 import numpy as np

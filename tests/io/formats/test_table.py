@@ -1,7 +1,5 @@
 """Tables of numbers, points and ratings: what is read, and every fault with its text."""
 
-from __future__ import annotations
-
 import gzip
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Folders that are not what they say are refused by name: never unpickled, followed, believed."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

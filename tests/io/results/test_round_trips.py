@@ -1,7 +1,5 @@
 """What is saved is loaded to the last bit: every kind of point, every number of a history."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

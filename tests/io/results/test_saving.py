@@ -1,7 +1,5 @@
 """A folder appears whole or not at all, and nothing of the user's is lost."""
 
-from __future__ import annotations
-
 import errno
 import os
 from dataclasses import replace

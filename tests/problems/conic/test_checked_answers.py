@@ -1,7 +1,5 @@
 """Answers of any solver to a conic program: what is proved is true, what is missing is named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

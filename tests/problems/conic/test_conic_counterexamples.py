@@ -1,7 +1,5 @@
 """Conic programs that thresholds judge wrongly: verdicts are proved on their own data."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

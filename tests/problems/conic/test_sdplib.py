@@ -1,7 +1,5 @@
 """Public programs: the published optimum lies between the objective and the bound, to 1e-4."""
 
-from __future__ import annotations
-
 import pytest
 
 from condal.problems.conic import conic_model

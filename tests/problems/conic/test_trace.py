@@ -1,7 +1,5 @@
 """Bounds on traces: by what is cheapest, and never below what a feasible point has."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

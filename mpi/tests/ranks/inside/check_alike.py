@@ -1,7 +1,5 @@
 """Ranks that round otherwise go the same way; what they let go is gone."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

@@ -1,7 +1,5 @@
 """An oracle that is told to stop, or that meets an error, works again, and ends in peace."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

@@ -1,8 +1,6 @@
 """A checkpoint that some ranks wrote is read by any number of them: each has its rows, or all have
 the same error."""
 
-from __future__ import annotations
-
 import errno
 import os
 

@@ -1,7 +1,5 @@
 """The low-rank method on ranks: it proves what one process proves, on any number of ranks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Max-cut on ranks: what is proved of it holds, and is what one process proves."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

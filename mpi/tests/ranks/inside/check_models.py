@@ -1,7 +1,5 @@
 """For each model and method, ranks prove what one process proves, however rows are split."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Ranks of one machine read each other's rows in shared memory, to the same bits as by messages."""
 
-from __future__ import annotations
-
 import errno
 import gc
 import logging

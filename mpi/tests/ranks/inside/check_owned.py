@@ -1,7 +1,5 @@
 """What is done with owned arrays is what NumPy does with the whole, and nothing else is done."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sharded import sharded, together

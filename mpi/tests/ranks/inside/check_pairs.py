@@ -1,7 +1,5 @@
 """Pairs of vectors on ranks: the numbers of one process, and sweeps that no split changes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

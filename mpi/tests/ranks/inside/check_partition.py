@@ -1,7 +1,5 @@
 """A graph that PT-Scotch renumbered is the same graph, with fewer edges between ranks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Phase retrieval on ranks: each has some masks, and the answer is that of one process."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sharded import own, refused_by_all, together

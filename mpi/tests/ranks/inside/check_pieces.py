@@ -1,7 +1,5 @@
 """The pieces that ranks hold together against those of one process."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The rows of all ranks, one under the other, are what `read_graph` gives; so are the errors."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs with sparse rows on ranks: the map is that of one process, and so is what is proved."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ranks that differ, or fail alone, end with one word; what the first decides, all do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Theta on ranks: what is proved of it holds, and is what one process proves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The ranks of a test, which all of them run at the same time."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -10,18 +10,14 @@ from condal.io.container.manifest import seal_of
 
 
 def rewrite(folder, change, *, fitting=True):
-    """Change the record of a result, and make its seal right again; if `fitting`, also the gap and
-    the hashes."""
+    """Change the record of a result, and make its seal right again; if `fitting`, also the
+    hashes."""
     path = Path(folder) / "result.json"
     record = json.loads(path.read_text())
     change(record)
     if not fitting:
         seal(path, record)
         return
-    certificate = record["certificate"]
-    objective, bound = certificate["objective"], certificate["bound"]
-    if isinstance(objective, float) and isinstance(bound, float):
-        certificate["gap"] = abs(bound - objective) / max(1.0, abs(objective))
     for name, claim in record["files"].items():
         data = (Path(folder) / name).read_bytes()
         claim.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())

@@ -225,7 +225,7 @@ def test_every_status_has_a_verdict(solved, status):
 
 
 def certified(result, **changes):
-    return replace(result, certificate=replace(result.certificate, **changes))
+    return replace(result, certificate=replace(result.certificate, unit=np.nan, **changes))
 
 
 def test_the_certificate_in_words(solved):

@@ -249,5 +249,5 @@ def test_the_record_is_for_people_as_well(solved, tmp_path):
     folder = save(solved[1], tmp_path / "run")
     record = json.loads((folder / "result.json").read_text(encoding="ascii"))
     assert list(record)[:4] == ["format", "version", "condal", "problem"]
-    assert record["certificate"]["gap"] == solved[1].gap
+    assert record["certificate"]["bound"] == solved[1].bound
     assert record["x"]["arrays"]["weights"].startswith("float64[")

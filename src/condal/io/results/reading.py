@@ -138,7 +138,7 @@ def _result(folder: Path, fields: Fields) -> Result:
         x=_point(folder, fields),
         y=_vector(folder, fields, parts.Y),
         status=STATUSES[fields.choice("status", STATUSES)],
-        certificate=_certificate(fields.table("certificate")),
+        certificate=Certificate(**fields.table("certificate").declared(parts.CERTIFICATE)),
         history=history,
         problem_name=fields.text("problem"),
         method=fields.text("method"),
@@ -152,18 +152,6 @@ def _result(folder: Path, fields: Fields) -> Result:
         tangent=_vector(folder, fields, parts.TANGENT),
         **work,
     )
-
-
-def _certificate(fields: Fields) -> Certificate:
-    values = fields.declared(parts.CERTIFICATE)
-    gap, certificate = values.pop("gap"), Certificate(**values)
-    if not np.array_equal(gap, certificate.gap, equal_nan=True):
-        raise FormatError(
-            f"certificate.gap is {gap!r}, but objective and bound make it {certificate.gap!r}: it "
-            "was changed after it was saved",
-            path=fields.path,
-        )
-    return certificate
 
 
 def _point(folder: Path, fields: Fields) -> Any:

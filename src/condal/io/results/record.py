@@ -24,7 +24,7 @@ PICTURE, README = "picture.npz", "README.txt"
 RECONSTRUCTION = "reconstruction"  # the field of a record that only sketched points have
 # The fields of the objects of a record and their types, as `Fields` has them.
 CERTIFICATE = {
-    **dict.fromkeys(("objective", "bound", "gap", "infeasibility", "price"), "number"),
+    **dict.fromkeys(("objective", "bound", "infeasibility", "price"), "number"),
     **dict.fromkeys(("distance_to_X", "unit", "size_of_X"), "number"),
     "inside": "flag",
     "bracket": "flag",

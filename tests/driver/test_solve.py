@@ -11,7 +11,7 @@ import condal_lab
 from condal.driver.warm_start import seed_offset
 from condal.methods.rules import Classical, Decr, LineSearch
 from condal.storage import Atoms, Dense, Factored, Sketch
-from known import DATA, PLANTED, needs_data, planted_sdp, torus
+from known import DATA, PLANTED, needs_data, planted_sdp, random_edges, torus
 
 METHODS = {
     "auto": None,
@@ -178,14 +178,19 @@ def test_an_operator_that_returns_nonsense_ends_the_solve_with_what_was_proved(b
 
 
 @pytest.mark.parametrize("eta", [Classical(), LineSearch()])
-def test_a_warm_start_takes_fewer_iterations_than_a_cold_one(model, eta):
-    method = condal.CGAL(eta=eta)
-    first = condal.solve(model, method, tol=1e-1)
-    cold = condal.solve(model, method, tol=1e-2)
-    warm = condal.solve(model, method, tol=1e-2, warm_start=first)
-    assert warm.status is condal.Status.SOLVED
-    assert warm.iterations == warm.oracle_calls < cold.iterations == cold.oracle_calls
-    assert warm.matvecs < cold.matvecs
+def test_a_warm_start_takes_fewer_iterations_than_a_cold_one(eta):
+    """On the whole: on a single graph either may be lucky."""
+    method, work = condal.CGAL(eta=eta), {"cold": [0, 0], "warm": [0, 0]}
+    for seed in range(8):
+        model = condal.problems.max_cut(random_edges(48, 150, seed))
+        first = condal.solve(model, method, tol=3e-2)
+        for start, spent in zip((None, first), work.values(), strict=True):
+            result = condal.solve(model, method, tol=1e-2, warm_start=start)
+            assert result.status is condal.Status.SOLVED
+            assert result.iterations == result.oracle_calls
+            spent[0] += result.iterations
+            spent[1] += result.matvecs
+    assert all(warm < 0.9 * cold for warm, cold in zip(work["warm"], work["cold"], strict=True))
 
 
 @pytest.mark.parametrize("method", ["cgal", "lowrank", "splitting", None])

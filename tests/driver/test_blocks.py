@@ -12,7 +12,7 @@ from condal.methods.lowrank.columns import LowestEigenspace
 from condal.methods.lowrank.factored import FactoredLagrangian, surface_of
 from condal.methods.lowrank.surfaces import Blocks, Layout, Sphere, UnitRows
 from condal.types import spectral_parts
-from laws.factors import derivatives_obey_their_law
+from laws.factors import derivatives_obey_their_law, surface_obeys_its_law
 from spaces import random_hermitian, random_symmetric
 
 rng = np.random.default_rng(3)
@@ -210,27 +210,10 @@ SURFACE = Blocks(
 
 
 def test_a_surface_of_blocks_keeps_what_each_of_them_does():
-    R = SURFACE.on(rng.standard_normal((13, 3)))
+    R = surface_obeys_its_law(SURFACE, 13)
     assert np.linalg.norm(R[:4]) ** 2 == pytest.approx(2.0)
     np.testing.assert_allclose((R[4:10].reshape(3, 6) ** 2).sum(axis=1), [1.0, 0.5, 2.0])
     np.testing.assert_allclose((R[10:] ** 2).sum(axis=1), [1.0, 2.0, 3.0])
-    np.testing.assert_allclose(SURFACE.on(R), R)
-
-
-def test_tangents_of_blocks_keep_the_surface_to_second_order():
-    R = SURFACE.on(rng.standard_normal((13, 3)))
-    U = SURFACE.tangent(R, rng.standard_normal((13, 3)))
-    np.testing.assert_allclose(SURFACE.tangent(R, U), U, atol=1e-14)
-    np.testing.assert_allclose(SURFACE.on(R + 1e-6 * U), R + 1e-6 * U, atol=1e-11)
-    scaled = SURFACE.tangent_scaled(R, U, rng.uniform(0.5, 2.0, (13, 1)))
-    np.testing.assert_allclose(SURFACE.tangent(R, scaled), scaled, atol=1e-14)
-
-
-def test_the_shift_of_blocks_makes_the_gradient_tangent():
-    VR = rng.standard_normal((13, 3))
-    R = SURFACE.on(rng.standard_normal((13, 3)))
-    G = VR - SURFACE.shift(R, VR)[:, None] * R
-    np.testing.assert_allclose(SURFACE.tangent(R, VR), G, atol=1e-13)
 
 
 def function(problem, lam=2.0):

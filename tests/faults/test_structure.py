@@ -6,7 +6,7 @@ from structures import STRUCTURES
 
 import condal
 from condal import Status
-from condal.methods import InteriorPoint, PrimalDual
+from condal.methods import InteriorPoint, LowRankCGAL, LowRankNewton, PrimalDual, Splitting
 from condal.methods.rules import Decr
 from laws.spectra import STORAGES
 from method_cases import CASES
@@ -67,7 +67,16 @@ def check_claims(structure, problem, result, tol):
 
 
 @pytest.mark.parametrize(
-    ("method", "tol"), [(None, 1e-3), (None, 1e-6), (InteriorPoint(), 1e-6), (PrimalDual(), 1e-6)]
+    ("method", "tol"),
+    [
+        (None, 1e-3),
+        (None, 1e-6),
+        (InteriorPoint(), 1e-6),
+        (LowRankNewton(), 1e-6),
+        (LowRankCGAL(), 1e-6),
+        (PrimalDual(), 1e-6),
+        (Splitting(), 1e-4),
+    ],
 )
 @pytest.mark.parametrize("name", [name for name in STRUCTURES if STRUCTURES[name].regular])
 def test_it_is_solved_right(name, method, tol):

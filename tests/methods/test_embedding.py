@@ -173,15 +173,6 @@ def _symmetrised(form: ConicForm) -> ConicForm:
     return ConicForm(c, form.A, form.b, form.cones)
 
 
-def test_dependent_rows_change_nothing():
-    case = planted(CONES["psd"], 4)
-    form = case.form
-    twice = sp.csr_array(sp.vstack([form.A, form.A[[0]] + form.A[[1]]]))
-    b = np.concatenate([form.b, [form.b[0] + form.b[1]]])
-    proposal = propose(form.c, twice, b, form.cones)
-    assert form.c @ proposal.x == pytest.approx(case.optimum, rel=1e-6)
-
-
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 2.0**20])
 def test_units_of_rows_and_costs_change_nothing(scale):
     case = planted(CONES["all"], 5)

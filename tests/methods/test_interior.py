@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.domains import CutCone, CutOrthant, Simplices
+from condal.domains import CutCone, Simplices
 from condal.driver.scaling import normalise
 from condal.linalg.cone_slices import sections
 from condal.methods import InteriorPoint
@@ -23,11 +23,6 @@ from laws.domains import DOMAINS
 
 SOLVED, INFEASIBLE = condal.Status.SOLVED, condal.Status.INFEASIBLE
 SECTIONED = [case for case in DOMAINS if sections(case.X) is not None]
-
-
-def symmetric(rng, n, count):
-    each = rng.standard_normal((count, n, n))
-    return each + each.transpose(0, 2, 1)
 
 
 def solved(problem, tol=1e-7):
@@ -56,81 +51,6 @@ def test_a_domain_that_is_no_section_says_nothing():
     assert [part.n for part in sections(nested)] == [3, 2, 1, 4]
 
 
-def blocks_of_every_kind():
-    """Two blocks of matrices, a cut orthant and a cut cone, joined by rows."""
-    rng = np.random.default_rng(0)
-    m, n, k = 6, 4, 3
-    a, b = symmetric(rng, n, m), symmetric(rng, k, m)
-    u, q = rng.standard_normal((m, 5)), rng.standard_normal((m, 3))
-    C, D = symmetric(rng, n, 1)[0], symmetric(rng, k, 1)[0]
-    A = condal.Across(condal.Inner(a), condal.Inner(b), condal.Matrix(u), condal.Matrix(q))
-    image = A((np.eye(n) / n, np.eye(k) / k, np.full(5, 0.1), np.array([1.0, 0.1, 0.2])))
-    low = np.where(np.arange(m) % 3 == 1, -np.inf, image - 0.1)
-    high = np.where(np.arange(m) % 3 == 2, np.inf, image + 0.2)
-    return condal.Problem.of(
-        f=Linear((C, D, rng.standard_normal(5), rng.standard_normal(3))),
-        X=condal.Product(
-            condal.Spectrahedron(n),
-            condal.Spectrahedron(k, 2.0, True),
-            CutOrthant(5),
-            CutCone(3, 2.0),
-        ),
-        A=A,
-        K=condal.Box(low, high),
-    )
-
-
-def test_max_cut_whose_diagonal_is_its_trace():
-    """One row is made up of the others: it is left out, and kept all the same."""
-    rng = np.random.default_rng(0)
-    C = symmetric(rng, 9, 1)[0]
-    problem = condal.Problem.of(
-        Linear(C), condal.Spectrahedron(9, 9.0), condal.Diagonal(9), condal.Equal(np.ones(9))
-    )
-    result = solved(problem, tol=1e-8)
-    np.testing.assert_allclose(np.diagonal(condal.dense(result.x)), 1.0, atol=1e-8)
-
-
-def test_rows_that_others_make_up():
-    rng = np.random.default_rng(1)
-    three = symmetric(rng, 6, 3)
-    each = np.tensordot(rng.standard_normal((8, 3)), three, axes=1)
-    b = np.tensordot(each, np.eye(6) / 6)
-    C = symmetric(rng, 6, 1)[0]
-    X = condal.Spectrahedron(6)
-    few = condal.Problem.of(
-        Linear(C), X, condal.Inner(three), condal.Equal(np.tensordot(three, np.eye(6) / 6))
-    )
-    many = condal.Problem.of(Linear(C), X, condal.Inner(each), condal.Equal(b))
-    assert solved(many).objective == pytest.approx(solved(few).objective, rel=1e-6)
-
-
-def unit(n, i, j):
-    return sp.csr_array(([0.5, 0.5], ([i, j], [j, i])), (n, n))
-
-
-INFEASIBLE_ROWS = {
-    "a diagonal of another trace": (condal.Diagonal(4), condal.Equal(np.ones(4))),
-    "a row of zeros": (
-        condal.Inner([sp.csr_array((4, 4)), unit(4, 0, 0)]),
-        condal.Equal([1.0, 1.0]),
-    ),
-    "rows that contradict": (condal.Entries(4, [0, 0], [1, 1]), condal.Equal([0.0, 1.0])),
-    "not psd": (condal.Entries(4, [0, 0], [0, 1]), condal.Equal([0.1, 4.0])),
-    "above the trace": (condal.Inner([np.ones((4, 4))]), condal.Box([21.0], [np.inf])),
-    "below zero": (condal.Diagonal(4), condal.NonPositive(4)),
-}
-
-
-@pytest.mark.parametrize("name", INFEASIBLE_ROWS)
-def test_an_infeasible_problem_is_proved_so(name):
-    A, K = INFEASIBLE_ROWS[name]
-    problem = condal.Problem.of(Linear(np.diag([1.0, 2, 3, 4])), condal.Spectrahedron(4, 5.0), A, K)
-    result = condal.solve(problem, InteriorPoint(), tol=1e-4, max_iters=60)
-    assert result.status is INFEASIBLE
-    assert result.infeasible.value > 0
-
-
 def test_a_contradiction_within_the_tolerance_is_none():
     problem = condal.Problem.of(
         Linear(np.diag([1.0, 2.0])),
@@ -139,25 +59,6 @@ def test_a_contradiction_within_the_tolerance_is_none():
         condal.Equal([0.1, 0.1 + 1e-6]),
     )
     assert solved(problem, tol=1e-4).objective == pytest.approx(1.0101, rel=1e-3)
-
-
-def test_without_an_interior_nothing_false_is_said():
-    """x_00 = 0 leaves a face of X: the optimum is that of the face."""
-    C = np.array([[1.0, 2, 0], [2, 0, 1], [0, 1, 3]])
-    face = float(np.linalg.eigvalsh(C[1:, 1:])[0])
-    problem = condal.Problem.of(
-        Linear(C), condal.Spectrahedron(3), condal.Entries(3, [0], [0]), condal.Equal([0.0])
-    )
-    result = condal.solve(problem, InteriorPoint(), tol=1e-9, max_iters=80)
-    assert result.bound <= face + 1e-9
-    assert result.gap <= 1e-4
-    assert result.infeasibility <= 1e-4
-
-
-def test_a_maximisation_and_complex_matrices():
-    H = np.array([[2, 1j], [-1j, 1.0]])
-    problem = condal.Problem.of(Linear(H), condal.Hermitian(2, 3.0), maximise=True)
-    assert solved(problem).objective == pytest.approx(3.0 * np.linalg.eigvalsh(H)[1], rel=1e-6)
 
 
 def test_it_ends_by_itself_at_an_exact_bound():

@@ -108,21 +108,6 @@ def test_lower_bounds_are_below_the_optimum_and_gaps_close(name):
 
 
 @cases
-def test_goes_on_from_a_state_as_if_it_had_not_stopped(name):
-    case, known, problem, whole = built(name)
-    first = new_storage(case, known)
-    uninterrupted = list(islice(case.method.iterates(problem, whole), 12))
-    half = list(islice(case.method.iterates(problem, first), 6))[-1]
-    rest = list(islice(case.method.iterates(problem, first, half), 6))
-    assert [state.k for state in rest] == list(range(7, 13))
-    np.testing.assert_array_equal(rest[-1].y, uninterrupted[-1].y)
-    np.testing.assert_array_equal(rest[-1].Mx, uninterrupted[-1].Mx)
-    a, b = condal.dense(first.point()), condal.dense(whole.point())
-    for one, other in zip(*((p,) if not isinstance(p, tuple) else p for p in (a, b)), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-@cases
 def test_solve_counts_the_calls_and_goes_on_from_a_result(name):
     case = CASES[name]
     known = case.known()
@@ -460,17 +445,6 @@ def test_ial_by_line_search_keeps_its_point_between_subproblems():
     states = list(islice(case.method.iterates(problem, x), 200))
     assert states[0].eta == 1.0
     assert sum(state.eta == 1.0 for state in states) == 1
-
-
-@pytest.mark.parametrize("method", [InteriorPoint(), LowRankCGAL(), Splitting()])
-@pytest.mark.parametrize("at_most", [False, True])
-def test_without_constraints_an_eigenvector_is_found(method, at_most):
-    for least in (1.0, -1.0):
-        f, X = condal.Linear(np.diag([3.0, least, 2.0])), condal.Spectrahedron(3, 2.0, at_most)
-        result = condal.solve(condal.Problem.of(f, X), method, tol=1e-6, max_iters=100)
-        assert result.status is condal.Status.SOLVED
-        wanted = min(2 * least, 0.0) if at_most else 2 * least
-        assert result.objective == pytest.approx(wanted, abs=1e-5)
 
 
 @pytest.mark.parametrize(("method", "least"), [(InteriorPoint(), 1e-4), (Splitting(), 1e-3)])

@@ -29,6 +29,7 @@ KINDS = {
     "composite": ("cgal", "corrective", "default", "lowrank", "primal-dual"),
     "slater": ("cgal", "corrective", "interior-point", "lowrank", "primal-dual", "splitting"),
     "cone": ("cgal", "interior-point", "lowrank", "primal-dual", "splitting"),
+    "free": ("cgal", "interior-point", "lowrank", "splitting"),
     "infeasible": ("cgal", "interior-point", "lowrank", "primal-dual", "splitting"),
 }
 

@@ -107,21 +107,6 @@ def test_a_sweep_moves_row_by_row_descends_and_keeps_the_lengths(
         assert np.vdot(R, H @ R).real <= before + 1e-12 * abs(before)
 
 
-def test_sweeps_reach_a_point_without_a_gradient(monkeypatch):
-    C, squares = weighted(GRAPHS["random"]), np.ones(300)
-    sweeps, R = sweeps_of(C, squares, monkeypatch), factor(300, squares, rank=12)
-    R, _ = sweeps.relaxed(R, sweeps=500, omega=1.9, single=False)
-    V = C @ R
-    gradient = V - (V * R).sum(axis=1)[:, None] * R
-    assert np.linalg.norm(gradient) <= 1e-6 * np.linalg.norm(V)
-
-
-def test_a_row_that_nothing_pulls_stays():
-    rows = np.array([[0.6, 0.8], [1.0, 0.0]])
-    move_rows(rows, np.array([[0.0, 0.0], [0.0, 3.0]]), 1.0)
-    np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, -1.0]])
-
-
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-160, 1e-22, 1e-20, 1e-10, 1.0])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_keep_their_length_whatever_the_size_of_the_pull(dtype, size):

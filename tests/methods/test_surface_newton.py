@@ -405,22 +405,6 @@ def test_graph_partition_is_proved_though_it_has_no_interior():
     assert result.objective == pytest.approx(known.objective, rel=3e-5)
 
 
-def test_dependent_rows_are_solved():
-    known = PLANTED["sdp-equal"]()
-    rows, b = known.problem.A.as_matrix(), known.problem.h.fixed
-    n = known.problem.X.n
-    twice = [sp.csr_array(rows[[i]].toarray().reshape(n, n)) for i in range(rows.shape[0])]
-    problem = condal.Problem.of(
-        f=known.problem.f,
-        X=known.problem.X,
-        A=condal.Inner([*twice, twice[0] + twice[1]]),
-        K=condal.Equal(np.append(b, b[0] + b[1])),
-    )
-    result = condal.solve(problem, LowRankNewton(), tol=1e-6)
-    assert result.status is Status.SOLVED
-    assert result.objective == pytest.approx(known.optimum, rel=1e-5)
-
-
 def test_the_equations_of_bounds():
     low, high = (
         np.array([-np.inf, 1.0, 0.0, 2.0, -np.inf]),
@@ -474,58 +458,3 @@ def test_graph_partitions_of_sdplib_are_proved_to_1e_6(name, optimum):
     result = model.proved(condal.solve(model, tol=1e-6))
     assert result.status is Status.SOLVED
     assert result.objective == pytest.approx(optimum, rel=2e-6)
-
-
-SIDE = 12
-
-
-def entry(i: int, j: int) -> sp.csr_array:
-    """The matrix of the entries (i, j) and (j, i)."""
-    G = np.zeros((SIDE, SIDE))
-    G[i, j] = G[j, i] = 1.0
-    return sp.csr_array(G)
-
-
-def triangle_laplacian() -> sp.csr_array:
-    """The Laplacian of a triangle_laplacian: psd of rank 2."""
-    P = np.zeros((SIDE, SIDE))
-    P[:3, :3] = 3 * np.eye(3) - 1.0
-    return sp.csr_array(P)
-
-
-ENDED = (Status.SOLVED, Status.STALLED, Status.INACCURATE)
-BAD = {
-    "the same row twice": ([entry(0, 1), entry(0, 1)], [0.1, 0.1], (Status.SOLVED,)),
-    "contradictory rows": ([entry(0, 1), entry(0, 1)], [0.1, 0.2], (Status.INFEASIBLE,)),
-    "x_01 with x_00 = 0": ([entry(0, 0), entry(0, 1)], [0.0, 0.2], (Status.INFEASIBLE,)),
-    "diagonal above the trace": (
-        [entry(i, i) for i in range(SIDE)],
-        [0.2] * SIDE,
-        (Status.INFEASIBLE,),
-    ),
-    "a psd row that is 0": ([triangle_laplacian(), entry(3, 4)], [0.0, 0.1], ENDED),
-    "one feasible point": ([entry(i, i) for i in range(SIDE - 1)], [0.0] * (SIDE - 1), ENDED),
-    "diagonal x alone": (
-        [entry(i, j) for i in range(SIDE) for j in range(i)],
-        [0.0] * (SIDE * (SIDE - 1) // 2),
-        (Status.SOLVED,),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_has_a_verdict_or_a_bracket(name):
-    rows, b, statuses = BAD[name]
-    problem = condal.Problem.of(
-        f=condal.Linear(np.diag(np.arange(SIDE)) + np.ones((SIDE, SIDE))),
-        X=condal.Spectrahedron(SIDE, trace=1.0),
-        A=condal.Inner(rows),
-        K=condal.Equal(np.array(b)),
-    )
-    result = condal.solve(problem, LowRankNewton(), tol=1e-6, max_iters=400)
-    assert result.status in statuses
-    assert len(result.history) < 200
-    if result.status is not Status.INFEASIBLE:
-        assert result.infeasibility <= 1e-9
-        assert result.bound <= result.objective + 1e-9
-        assert result.gap <= 0.05

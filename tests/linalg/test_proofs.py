@@ -167,22 +167,6 @@ def test_bounds_on_graphs(name, shifted):
             assert proof.value <= smallest + reference_error(full)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_bounds_on_random_sparse_matrices(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(50, 200))
-    S = sp.random(
-        n, n, float(rng.uniform(0.005, 0.1)), random_state=seed, data_rvs=rng.standard_normal
-    )
-    V = symmetric(S + S.T) + Symmetric(
-        n, diagonal=10.0 ** rng.uniform(-6, 6) * rng.standard_normal(n)
-    )
-    full = V.to_dense()
-    smallest, size = np.linalg.eigvalsh(full)[0], np.linalg.norm(full, 2)
-    for proof in (bound(V, 1e-6 * size), *(p(V, smallest - 1e-6 * size) for p in FACTORISATIONS)):
-        assert smallest - 2e-6 * size <= proof.value <= smallest + reference_error(full)
-
-
 # Factorisations.
 
 
@@ -235,11 +219,10 @@ def test_a_callers_asymmetry_does_not_fool_the_dense_factorisation(wrap):
 
 
 # Lanczos from a random start.
+LIKELY = ["random", "spread", "clustered", "nearly singular", "one negative"]
 
 
-@pytest.mark.parametrize(
-    "kind", ["random", "spread", "clustered", "nearly singular", "one negative"]
-)
+@pytest.mark.parametrize("kind", [*LIKELY, "identity", "zero", "multiple"])
 def test_the_probabilistic_bound_is_not_wrong(kind):
     for diagonal in (False, True):
         case = spectrum(kind, 60, diagonal)
@@ -273,13 +256,6 @@ def test_seeds_are_independent_and_repeat():
     values = [probabilistic(V, slack=1.0, failure=1e-3, seed=s).value for s in (0, 1, 2, 0)]
     assert values[0] == values[3]
     assert len(set(values)) == 3
-
-
-@pytest.mark.parametrize("kind", ["identity", "zero", "multiple"])
-@pytest.mark.parametrize("n", [1, 2, 60])
-def test_an_invariant_subspace_does_not_make_a_bound_wrong(kind, n):
-    case = spectrum(kind, n)
-    assert probabilistic(case.V, slack=1e-3, failure=1e-3, seed=0).value <= case.values[0] + 1e-13
 
 
 # Which proof is tried.

@@ -23,16 +23,6 @@ def ratings(m=40, n=50, rank=2, share=0.4, noise=0.1, seed=0):
     return whole, rows, cols, whole[rows, cols] + noise * rng.standard_normal(rows.size)
 
 
-def test_an_entry_that_is_given_twice_counts_twice():
-    """Two values of an entry, 1 and 3, fit as their mean does twice; 1 is lost in any case."""
-    rows, cols = [0, 1, 0, 0], [1, 1, 0, 0]
-    given = {"radius": 0.7, "effects": False}
-    apart = matrix_completion(rows, cols, [2.0, 0.5, 1.0, 3.0], **given)
-    alike = matrix_completion(rows, cols, [2.0, 0.5, 2.0, 2.0], **given)
-    objectives = [condal.solve(model, tol=1e-5).objective for model in (apart, alike)]
-    assert objectives[0] == pytest.approx(objectives[1] + 1.0 / 4, abs=1e-4)
-
-
 @pytest.mark.parametrize("loss", ["squares", "huber", "absolute"])
 def test_the_objective_is_the_mean_loss_of_what_is_missed(loss):
     _, rows, cols, values = ratings(12, 9, seed=2)

@@ -68,15 +68,6 @@ def test_more_observations_than_features_cost_no_more_than_features():
         assert f.value(f.M(z)) == pytest.approx(whole.value(whole.M(z)), rel=1e-12)
 
 
-def test_one_response_is_ordinary_ridge_like_regression_in_a_ball():
-    """For n = 1 the sum of singular values is the Euclidean norm."""
-    a, _, Y = tasks(n=1, rank=1)
-    radius = 0.5 * float(np.linalg.norm(np.linalg.lstsq(a, Y, rcond=None)[0]))
-    result = condal.solve(trace_regression(a, Y, radius=radius), tol=1e-5)
-    ball = condal.Problem.of(condal.LeastSquares(a, Y.ravel()), condal.L2Ball(8, radius))
-    assert result.objective == pytest.approx(condal.solve(ball, tol=1e-5).objective, rel=1e-4)
-
-
 @pytest.mark.parametrize(
     ("a", "Y", "radius", "text"),
     [

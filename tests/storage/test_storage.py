@@ -150,16 +150,6 @@ def test_factored_ignores_atoms_of_weight_zero():
     close(x.point(), np.zeros((3, 3)))
 
 
-def test_factored_is_exact_over_many_steps():
-    n, rng = 8, np.random.default_rng(7)
-    x, expected = Factored(n), np.zeros((n, n))
-    for s, eta in random_moves(n, 5000, rng):
-        x.move(s, eta)
-        expected = (1 - eta) * expected + eta * np.asarray(s)
-    close(x.point(), expected, 1e-12)
-    assert x.point().trace == pytest.approx(1.0, abs=1e-12)
-
-
 def test_factored_keeps_small_eigenvalues():
     """A direction that is hardly used is not lost when the columns are compressed."""
     x, moves = Factored(4), []

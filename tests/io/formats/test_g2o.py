@@ -51,8 +51,7 @@ def test_numbers_of_vertices_may_have_64_bits(tmp_path):
 
 
 @pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
-def test_written_poses_and_measurements_are_read_again(d, suffix, tmp_path):
+def test_written_poses_and_measurements_are_read_again(d, tmp_path):
     rng = np.random.default_rng(0)
     R = Rotation.random(5, random_state=0).as_matrix()
     if d == 2:
@@ -63,7 +62,7 @@ def test_written_poses_and_measurements_are_read_again(d, suffix, tmp_path):
     edge = "EDGE_SE2 {} {} 1 2 0.5 1 0 0 1 0 1" if d == 2 else "EDGE_SE3:QUAT {} {} 1 2 3 0 0 0 1"
     lines = [edge.format(3 * k, 3 * k + 3) + (UNIT if d == 3 else "") for k in range(4)]
     graph = read(tmp_path, "\n".join(lines) + "\n")
-    path = tmp_path / f"poses.g2o{suffix}"
+    path = tmp_path / "poses.g2o"
     write_g2o(path, graph, condal.problems.Poses(0.0, 0.0, R, t))
     again = read_g2o(path)
     assert again.ids == graph.ids

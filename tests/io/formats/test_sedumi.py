@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 
 import numpy as np
@@ -63,11 +62,6 @@ def test_free_variables_become_differences(put):
     np.testing.assert_array_equal(found.A.toarray(), np.hstack([split, without.A.toarray()]))
     np.testing.assert_array_equal(found.c.toarray()[0, :4], [2.0, 3.0, -2.0, -3.0])
     np.testing.assert_array_equal(found.c.toarray()[0, 4:], without.c.toarray()[0])
-
-
-def test_a_packed_file_is_unpacked(put):
-    path = put(gzip.compress(contents()), "known.mat.gz")
-    assert read_sedumi(path).name == "known"
 
 
 @pytest.mark.parametrize(

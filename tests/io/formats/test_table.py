@@ -25,7 +25,6 @@ def written(folder, contents, name="table.csv"):
         ("\n 1\t2 \r\n\r\n3\t4\r\n\n", None, [[1, 2], [3, 4]]),
         ("x\n1e3\n-.5\n+2.\n", ("x",), [[1000], [-0.5], [2]]),
         ("1", None, [[1]]),
-        ("\ufeff1,2\n", None, [[1, 2]]),
         ('"1","2"\n"3", "4"\n', None, [[1, 2], [3, 4]]),
         ("'1' '-2e3'\n3 4\n", None, [[1, -2000], [3, 4]]),
         ("# x y\n1 2\n  # a note, with commas; and more\n3 4\n", None, [[1, 2], [3, 4]]),
@@ -38,11 +37,6 @@ def test_tables(tmp_path, contents, names, values):
     table = read_table(written(tmp_path, contents))
     assert table.names == names
     np.testing.assert_array_equal(table.values, np.array(values, dtype=float))
-
-
-def test_a_packed_table(tmp_path):
-    path = written(tmp_path, gzip.compress(b"a,b\n1,2\n"), "table.csv.gz")
-    np.testing.assert_array_equal(read_table(path).values, [[1.0, 2.0]])
 
 
 @pytest.mark.parametrize(

@@ -140,8 +140,7 @@ class FactorRepair:
         columns = int((squares > RANK_THRESHOLD * squares.max(initial=0.0)).sum())
         rank = min(columns, len(R))  # a sum of rank-one steps may have more columns than rows
         freedom, rows = rank * len(R) - rank * (rank - 1) // 2, self._surface.rows
-        work = rows.coupling.pairs * columns
-        if freedom < ROOM * rows.b.size or work > MAX_WORK * float(X.n) ** 3:
+        if freedom < ROOM * rows.b.size or rows.coupling.pairs * columns > MAX_WORK * X.n**3:
             return None  # J J' is nearly singular, or costs more than the solve
         R = rows.with_slacks(R / np.sqrt(X.trace), least=0.0)
         moved = self._surface.retracted(R, tol=EXACT)

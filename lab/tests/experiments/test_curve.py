@@ -1,7 +1,5 @@
 """Slopes, scores and decays of curves whose laws are known."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -125,12 +123,3 @@ def test_the_laws_of_decay_are_told_apart(values, law):
 
 def test_a_decay_ends_at_its_last_values():
     assert 1e-8 < decay(CALLS, CALLS**-2.0).last < 2e-8
-
-
-def test_a_curve_is_the_same_after_writing_and_reading():
-    before = curve(CALLS**-1, np.where(CALLS > 9000, np.nan, 0.25))
-    text = json.dumps(before.columns(), allow_nan=False)
-    after = Curve.of(json.loads(text))
-    assert np.array_equal(before.objective, after.objective)
-    assert np.array_equal(before.infeasibility, after.infeasibility, equal_nan=True)
-    assert after.signed(-2.0)[0] == 1.0

@@ -1,6 +1,5 @@
 """`condal experiment`: its errors, its list, and every experiment on tiny budgets."""
 
-import json
 import re
 import signal
 import subprocess
@@ -18,7 +17,6 @@ from condal_lab.experiments import catalogue
 from condal_lab.experiments.catalogue import EXPERIMENTS
 from condal_lab.experiments.claims import ClaimVerdict, PaperClaim
 from condal_lab.experiments.contenders import CONTENDERS
-from condal_lab.experiments.folder import ExperimentFolder
 from condal_lab.experiments.report import ExperimentReport
 from condal_lab.experiments.trial import TrialBudget
 from condal_lab.sweeps import Lines
@@ -81,24 +79,6 @@ def test_errors_say_which_experiments_there_are(tmp_path, words, said):
     assert result.exit_code == 2
     assert said in result.output
     assert not (tmp_path / "out").exists()
-
-
-def test_a_foreign_folder_is_refused(tmp_path):
-    (tmp_path / "thesis.tex").write_text("mine")
-    result = condal("maxcut-small", "--quick", "--out", tmp_path)
-    assert result.exit_code == 2
-    assert "is not a condal experiments folder" in result.output
-
-
-def test_a_folder_of_another_version_is_refused(tmp_path):
-    ExperimentFolder(tmp_path)
-    manifest = tmp_path / "condal-experiments.json"
-    manifest.write_text(
-        json.dumps({"format": "condal experiments", "version": 1, "condal": "0.0.1"})
-    )
-    result = condal("clustering", "--quick", "--out", tmp_path)
-    assert result.exit_code == 2
-    assert "was written by condal 0.0.1" in result.output
 
 
 def test_missing_data_are_an_error_before_anything_is_run(tmp_path, monkeypatch):

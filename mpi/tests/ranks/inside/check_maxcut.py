@@ -12,7 +12,6 @@ import condal_mpi
 from condal.errors import ProblemError
 from condal.linalg.lanczos import Recurrence
 from condal.problems import max_cut
-from condal_mpi.sketch import DistributedSketch
 
 N = 150
 
@@ -158,8 +157,3 @@ def test_bad_rows_are_refused_by_all(team, W):
 def test_problems_of_one_process_are_sent_to_condal_solve(team, W):
     with pytest.raises(ProblemError, match=r"one over Spectrahedron: use condal\.solve"):
         condal_mpi.solve(max_cut(W))
-
-
-def test_the_sketch_of_a_solve_is_of_its_team(team):
-    sketch = DistributedSketch(N, 4, team=team)
-    assert sketch.point().U.shape[1] == 4

@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from sharded import own_rows, refused_by_all, sharded, together
 
-import condal
 import condal_mpi
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
@@ -28,17 +27,6 @@ def W():
     W = sp.csr_array(half + half.T)
     W.data[:] = 1.0
     return W
-
-
-def test_theta_of_a_paley_graph_is_the_root_of_its_size(team):
-    n = 13
-    squares = np.unique(np.arange(1, n) ** 2 % n)
-    i, j = np.repeat(np.arange(n), squares.size), np.tile(squares, n)
-    W = sp.csr_array((np.ones(i.size), (i, (i + j) % n)), shape=(n, n))
-    result = condal_mpi.solve(condal_mpi.theta(own_rows(team, W), team), "spheres", tol=1e-5)
-    assert result.status is condal.Status.SOLVED
-    assert np.sqrt(n) - 1e-9 <= result.bound <= np.sqrt(n) * (1 + 2e-5)
-    assert result.objective == pytest.approx(np.sqrt(n), rel=1e-5)
 
 
 def test_spheres_are_refused_for_another_problem(team, W):

@@ -140,12 +140,6 @@ def _two_blocks() -> Problem:
     return Problem.of(f=condal.Linear((C, np.arange(4.0))), X=X)
 
 
-def _rectangles() -> Problem:
-    E = condal.Entries.rectangular((7, 5), *np.nonzero(np.ones((7, 5))))
-    f = condal.LeastSquares(E, _rng().standard_normal(35))
-    return Problem.of(f=f, X=condal.NuclearBall(7, 5, 3.0))
-
-
 STORAGES: dict[str, Callable[[], Any]] = {
     "Dense": lambda: _kept(storage.Dense()),
     "Factored": lambda: _kept(storage.Factored(24)),
@@ -155,7 +149,6 @@ STORAGES: dict[str, Callable[[], Any]] = {
         planted_sdp().problem, CASES["lowrank"].method, storage=storage.Factor(), max_iters=20
     ),
     "Blocks": lambda: _kept(storage.Blocks(storage.Factored(6), storage.Dense()), _two_blocks()),
-    "TwoSidedSketch": lambda: _kept(storage.TwoSidedSketch(7, 5, 2, seed=3), _rectangles()),
 }
 
 

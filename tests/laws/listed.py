@@ -45,7 +45,6 @@ INSTANCES: dict[Any, tuple[str, list[Any], str]] = {
         [
             *(make(3) for make in STORAGES.values()),
             storage.Blocks([storage.Dense()]),  # made of others, and tested with them
-            storage.TwoSidedSketch(3, 3, 2),
         ],
         "STORAGES in tests/laws/spectra.py",
     ),

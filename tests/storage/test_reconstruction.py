@@ -14,7 +14,7 @@ from condal.io.container.manifest import seal_of
 from condal.linalg.points import LowRank, dense
 from condal.problems import max_cut
 from condal.report.words import proof
-from condal.storage import Blocks, Dense, Sketch, TwoSidedSketch
+from condal.storage import Blocks, Dense, Sketch
 from condal.storage.sketch import Reconstruction, reconstruction
 from known import random_graph
 from spaces import random_lowrank
@@ -79,14 +79,8 @@ def test_of_blocks_those_count_that_are_sketched():
     assert whole.reconstructed()[1] is None
 
 
-def test_an_empty_sketch_and_a_rectangular_one():
+def test_an_empty_sketch():
     assert Sketch(5, 2).reconstructed()[1].rank == 0
-    two = TwoSidedSketch(6, 7, 2)
-    two.move(random_lowrank(13, 1, np.random.default_rng(2)), 1.0)
-    found = two.reconstructed()[1]
-    assert (found.R, found.rank, found.missing) == (2, 1, None)
-    told = str(Reconstruction(2, 1, None, 0.25))
-    assert told == "rank 1 of a sketch of R = 2: images within 0.25"
 
 
 def test_what_is_expected_of_a_sketch():

@@ -15,7 +15,6 @@ from condal.storage import (
     Dense,
     Factored,
     Sketch,
-    TwoSidedSketch,
     automatic,
     require_fit,
 )
@@ -234,96 +233,30 @@ def test_a_sketch_of_nothing():
     close(x.point(), np.zeros((5, 5)))
 
 
-# Sketches of two sides: of the corner of a point of the nuclear ball.
-
-
-def random_corner(m, n, rank, rng):
-    """A point that holds an m x n matrix of the rank, and that matrix."""
-    x = Outer(*(rng.standard_normal(shape) for shape in ((m, rank), rank, (n, rank))))
-    return square_point(x, m, n), np.asarray(x)
-
-
-SHAPES = [(1, 1), (1, 6), (7, 2), (20, 30), (30, 20), (60, 5)]
-shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
-
-
-def corner(x):
-    return np.asarray(rectangle(x.point(), x.shape[0]))
-
-
-@shapes
-@pytest.mark.parametrize("R", [1, 3, 8, 100])
-def test_two_sides_are_exact_up_to_their_rank(shape, R):
+@pytest.mark.parametrize("shape", [(1, 1), (1, 6), (7, 2), (20, 30)], ids=str)
+@pytest.mark.parametrize("R", [1, 3, 8])
+def test_a_sketch_of_a_rectangular_matrix_is_exact_up_to_its_rank(shape, R):
+    """And in the ball: half the trace bounds the sum of its singular values."""
     rng = np.random.default_rng(R)
     for rank in {0, 1, min(R, *shape)}:
-        point, wanted = random_corner(*shape, rank, rng)
-        for given_point in (point, dense(point)):
-            x = TwoSidedSketch(*shape, R)
-            x.load(given_point)
-            close(corner(x), wanted, 1e-11)
-            assert x.point().rank <= min(R, *shape)
-            assert x.point().trace <= point.trace * (1 + 1e-12)
+        x = Outer(
+            *(rng.standard_normal(side) for side in ((shape[0], rank), rank, (shape[1], rank)))
+        )
+        point, kept = square_point(x, *shape), Sketch(sum(shape), R)
+        kept.load(point)
+        found = rectangle(kept.point(), shape[0])
+        close(np.asarray(found), np.asarray(x), 1e-9)
+        assert found.singular_values().sum() <= 0.5 * point.trace * (1 + 1e-9) + 1e-12
 
 
-@shapes
-def test_two_sides_follow_the_recurrence(shape):
-    rng = np.random.default_rng(1)
-    x, R = TwoSidedSketch(*shape, 3), min(3, *shape)
-    atoms = [random_corner(*shape, 1, rng) for _ in range(R)]  # a span of rank R for all steps
-    moves = [(*atoms[int(rng.integers(R))], 2.0 / (k + 1)) for k in range(1, 40)]
-    for k, (s, _, eta) in enumerate(moves):
-        x.move(s, eta)
-        wanted = recurrence(np.zeros(shape), [(full, step) for _, full, step in moves[: k + 1]])
-        close(corner(x), wanted, 1e-10)
-
-
-def test_two_sides_are_linear_in_what_they_keep():
-    """After any moves it is the sketch of the sum, of whatever rank that is."""
-    rng = np.random.default_rng(2)
-    x, whole = TwoSidedSketch(12, 15, 2), np.zeros((12, 15))
-    for k in range(1, 30):
-        s, full = random_corner(12, 15, 2, rng)
-        x.move(s, 2 / (k + 1))
-        whole = (1 - 2 / (k + 1)) * whole + 2 / (k + 1) * full
-    again = TwoSidedSketch(12, 15, 2)
-    again.load(square_point(whole, 12, 15))
-    np.testing.assert_allclose(x._Y, again._Y, atol=1e-12)
-    np.testing.assert_allclose(x._W, again._W, atol=1e-12)
-
-
-def test_two_sides_are_near_the_best_of_their_rank():
-    rng = np.random.default_rng(3)
-    U, V = (np.linalg.qr(rng.standard_normal((side, 25)))[0] for side in (50, 40))
-    values = 0.5 ** np.arange(25)
-    full = (U * values) @ V.T
-    x = TwoSidedSketch(50, 40, 4)
-    x.load(square_point(full, 50, 40))
-    best = np.linalg.norm(values[4:])
-    assert np.linalg.norm(corner(x) - full) <= 3 * best
-    assert x.point().trace <= 2 * values.sum() * (1 + 1e-12)  # still in the ball
-
-
-def test_an_empty_sketch_of_two_sides_is_zero():
-    x = TwoSidedSketch(4, 6, 2)
-    assert not corner(x).any()
-    point, _ = random_corner(4, 6, 1, np.random.default_rng(0))
-    x.move(point, 0.25)
-    close(corner(x), 0.25 * np.asarray(rectangle(point, 4)), 1e-12)
-    x.load(square_point(np.zeros((4, 6)), 4, 6))
-    assert not corner(x).any()
-
-
-def test_matrices_of_a_nuclear_ball_are_sketched_from_two_sides():
+def test_matrices_of_a_nuclear_ball_are_sketched():
     X = NuclearBall(300, 200)
     assert isinstance(automatic(X, 10), Factored)
-    small = automatic(X, 10, max_bytes=10**6)
-    assert isinstance(small, TwoSidedSketch)
-    assert small.shape == (300, 200)
-    assert small.R == 6  # sqrt(2 p) + 1
-    assert automatic(X, 10**6, max_bytes=10**6).R == 10**6 // (128 * 500)
-    assert isinstance(automatic(X, 10, keeps="sketch"), TwoSidedSketch)
+    for x in (automatic(X, 10, max_bytes=10**6), automatic(X, 10, keeps="sketch")):
+        assert isinstance(x, Sketch)
+        assert (x.n, x.R) == (500, 6)  # sqrt(2 p) + 1
     pair = automatic(Product(X, Spectrahedron(5)), 10, keeps="sketch")
-    assert [type(part) for part in pair.parts] == [TwoSidedSketch, Sketch]
+    assert [type(part) for part in pair.parts] == [Sketch, Sketch]
 
 
 @pytest.mark.parametrize(
@@ -331,10 +264,6 @@ def test_matrices_of_a_nuclear_ball_are_sketched_from_two_sides():
     [
         (lambda: Sketch(5, 0), "R must be a whole number, at least 1; got 0"),
         (lambda: Sketch(5, -1), "R must be a whole number, at least 1; got -1"),
-        (lambda: TwoSidedSketch(0, 3, 1), "m must be a whole number, at least 1; got 0"),
-        (lambda: TwoSidedSketch(3, 1.5, 1), "n must be a whole number, at least 1; got 1.5"),
-        (lambda: TwoSidedSketch(3, 3, 0), "R must be a whole number, at least 1; got 0"),
-        (lambda: TwoSidedSketch(3, 3, 1, seed=-1), "seed must be a whole number, at least 0"),
     ],
 )
 def test_wrong_sketches_are_refused(make, text):
@@ -466,10 +395,9 @@ def test_the_sketch_is_as_wide_as_a_solution_may_need_and_memory_lets_it(n, p, m
     "make",
     [
         lambda seed: Sketch(300, 4, seed=seed),
-        lambda seed: TwoSidedSketch(200, 100, 4, seed=seed),
         lambda seed: automatic(Spectrahedron(300), 10, seed=seed, max_bytes=10**6),
     ],
-    ids=["one side", "two sides", "automatic"],
+    ids=["given", "automatic"],
 )
 def test_the_seed_makes_the_tests_of_a_sketch(make):
     point, points = random_lowrank(300, 40, np.random.default_rng(0)), []
@@ -500,10 +428,7 @@ def test_a_product_has_a_storage_a_block():
         (Factored(7), Simplex(7), r"pass Dense\(\) or Atoms\(\), or leave it out"),
         (Dense(), Product(Simplex(2), Simplex(2)), r"pass Blocks\(...\), one storage per block"),
         (Sketch(4, 1), Product(Simplex(2), Simplex(2)), "does not fit the domain Product"),
-        (TwoSidedSketch(2, 3, 1), NuclearBall(3, 2), r"such as TwoSidedSketch\(3, 2, R\)"),
-        (TwoSidedSketch(2, 3, 1), Spectrahedron(5), r"one for n = 5, such as Factored\(5\)"),
-        (TwoSidedSketch(2, 3, 1), Simplex(5), r"pass Dense\(\) or Atoms\(\)"),
-        (Sketch(4, 1), NuclearBall(3, 2), "one for 3 x 2, such as TwoSidedSketch"),
+        (Sketch(4, 1), NuclearBall(3, 2), r"one for n = 5 = 3 \+ 2, such as Sketch\(5, 1\)"),
     ],
 )
 def test_a_storage_that_does_not_fit_is_refused(x, X, text):
@@ -515,6 +440,5 @@ def test_storages_that_fit_are_taken():
     require_fit(Factored(5), Spectrahedron(5))
     require_fit(Dense(), Spectrahedron(5))
     require_fit(Dense(), L1Ball(5))
-    require_fit(TwoSidedSketch(2, 3, 1), NuclearBall(2, 3))
     require_fit(Factored(5), NuclearBall(2, 3))
     require_fit(Blocks(Dense(), Dense()), Product(Simplex(2), Simplex(2)))

@@ -3,7 +3,6 @@ from condal.storage.choice import automatic as automatic
 from condal.storage.choice import require_fit as require_fit
 from condal.storage.sketch import Reconstruction as Reconstruction
 from condal.storage.sketch import Sketch as Sketch
-from condal.storage.two_sided import TwoSidedSketch as TwoSidedSketch
 from condal.storage.whole import Atoms as Atoms
 from condal.storage.whole import Dense as Dense
 from condal.storage.whole import Factor as Factor

@@ -10,7 +10,6 @@ from condal.domains.wrapped import Wrapped
 from condal.errors import ProblemError
 from condal.linalg.points import Point
 from condal.storage.sketch import Sketch, Spectrum, reconstructed, together
-from condal.storage.two_sided import TwoSidedSketch
 from condal.storage.whole import Atoms, Dense, Factor, Factored
 from condal.types import Domain, Keeps, Spectral, Storage, matrix_sides
 
@@ -68,10 +67,9 @@ def automatic(
     r"""Choose a storage for points of X.
 
     Vectors are stored as Dense. Matrices are stored as Factored if 2n columns fit into memory, else
-    as a Sketch, or as a TwoSidedSketch for a NuclearBall. The rank of a sketch is the smallest of
-    three numbers: the Barvinok-Pataki bound :math:`\sqrt{2p}` on the rank of some solution; the
-    rank at which a point is reconstructed in about a second, but at least 10; and what `max_bytes`
-    allows, including the reconstruction.
+    as a Sketch. The rank of a sketch is the smallest of three numbers: the Barvinok-Pataki bound
+    :math:`\sqrt{2p}` on the rank of some solution; the rank at which a point is reconstructed in
+    about a second, but at least 10; and what `max_bytes` allows, including the reconstruction.
 
     Parameters
     ----------
@@ -96,7 +94,6 @@ def automatic(
         return Factor()
     if keeps in ("atoms", "atoms by block"):
         return Atoms(by_block=keeps == "atoms by block")
-    from condal.domains.lifted import NuclearBall
     from condal.domains.product import Product
 
     if isinstance(X, Product):
@@ -109,9 +106,6 @@ def automatic(
     if keeps == "x" and Factored.bytes_for(X.n) <= max_bytes:
         return Factored(X.n)
     sufficient = int(np.ceil(np.sqrt(2 * p))) + 1
-    if isinstance(X, NuclearBall):
-        affordable = max_bytes // TwoSidedSketch.bytes_for(X.n, 1)
-        return TwoSidedSketch(X.rows, X.cols, max(1, min(sufficient, affordable)), seed=seed)
     quick = max(LEAST_RANK, int(np.sqrt(MAX_POINT_FLOPS / (8 * X.n))))
     affordable = max_bytes // Sketch.bytes_for(X.n, 1)
     return Sketch(X.n, max(1, min(sufficient, quick, affordable)), seed=seed)
@@ -139,8 +133,9 @@ def require_fit(storage: Storage, X: Domain) -> None:
 
     while isinstance(X, Wrapped) and not isinstance(X, Spectral):
         X = X.X
-    matrices = Factored | Sketch | TwoSidedSketch
-    n = storage.n if isinstance(storage, matrices) else None  # the side of a symmetric matrix
+    n = None  # the side of a symmetric matrix
+    if isinstance(storage, Factored | Sketch):
+        n = storage.n
     if isinstance(X, Product):
         fits = n is None and not isinstance(storage, Dense)
         wanted = "Blocks(...), one storage per block, or Atoms()"
@@ -149,12 +144,9 @@ def require_fit(storage: Storage, X: Domain) -> None:
         example = f"Factored({X.n})"
         if isinstance(storage, Sketch):
             example = f"Sketch({X.n}, {storage.R})"
-        real = ", twice that of x, which is complex" if isinstance(X, Hermitian) else ""
-        wanted = f"one for n = {X.n}{real}, such as {example}"
-        if isinstance(X, NuclearBall):
-            wanted = f"one for {X.rows} x {X.cols}, such as TwoSidedSketch({X.rows}, {X.cols}, R)"
-        if isinstance(storage, TwoSidedSketch):
-            fits = isinstance(X, NuclearBall) and (X.rows, X.cols) == storage.shape
+        lift = ", twice that of x, which is complex" if isinstance(X, Hermitian) else ""
+        lift = f" = {X.rows} + {X.cols}" if isinstance(X, NuclearBall) else lift
+        wanted = f"one for n = {X.n}{lift}, such as {example}"
     else:
         fits = n is None
         wanted = "Dense() or Atoms()"

@@ -28,13 +28,13 @@ class Spectrum:
     """The spectrum that a sketch of R columns recovers from x.
 
     `rank` is the number of significant eigenvalues, `trace` is tr x, and `missing` the part of the
-    trace that was not recovered, None where it is unknown.
+    trace that was not recovered.
     """
 
     R: int
     rank: int
     trace: float
-    missing: float | None
+    missing: float
 
 
 @runtime_checkable
@@ -58,10 +58,11 @@ class Reconstruction:
         The columns of the sketch; the largest of several blocks.
     rank : int
         The number of eigenvalues of x' above 1e-8 of the largest; the largest of several blocks.
-    missing_trace : float or None
+    missing_trace : float
         :math:`(\operatorname{tr} x - \operatorname{tr} x') / \operatorname{tr} x`. Since
         :math:`x' \preceq x` for a psd x, this is the error :math:`|x - x'|` in the Schatten-1 norm
-        relative to tr x; spreading at most doubles it. None for rectangular x, where it is unknown.
+        relative to tr x; spreading at most doubles it. The x of a rectangular matrix is the psd
+        matrix that holds it in a corner.
     image_error : float
         :math:`|(M, A)(x - x'')| / |(M, A) x|` in the units of the normalised problem, where
         objective and constraints have the same size.
@@ -69,7 +70,7 @@ class Reconstruction:
 
     R: int
     rank: int
-    missing_trace: float | None
+    missing_trace: float
     image_error: float
 
     def within(self, r: int) -> float:
@@ -91,12 +92,9 @@ class Reconstruction:
         return 1.0 + r / (self.R - r - 1) if 0 <= r < self.R - 1 else inf
 
     def __str__(self) -> str:
-        missing = (
-            "" if self.missing_trace is None else f"{self.missing_trace:.2g} of the trace missing, "
-        )
         return (
-            f"rank {self.rank} of a sketch of R = {self.R}: {missing}images within "
-            f"{self.image_error:.2g}"
+            f"rank {self.rank} of a sketch of R = {self.R}: {self.missing_trace:.2g} of the trace "
+            f"missing, images within {self.image_error:.2g}"
         )
 
 
@@ -104,13 +102,11 @@ def together(parts: list[Spectrum]) -> Spectrum | None:
     """Combine the spectra of the sketched blocks; None without any."""
     if not parts:
         return None
-    missing = [part.missing for part in parts]
-    known = [trace for trace in missing if trace is not None]
     return Spectrum(
         max(part.R for part in parts),
         max(part.rank for part in parts),
         sum(part.trace for part in parts),
-        sum(known) if len(known) == len(missing) else None,
+        sum(part.missing for part in parts),
     )
 
 
@@ -130,7 +126,7 @@ def reconstruction(x: Storage, problem: Problem, Mx: Array, Ax: Array) -> Recons
         return None
     sizes = stable_norm(Mx), stable_norm(Ax)
     errors = stable_norm(problem.f.M(point) - Mx), stable_norm(problem.A(point) - Ax)
-    missing = None if spectrum.missing is None else spectrum.missing / (spectrum.trace or 1.0)
+    missing = spectrum.missing / (spectrum.trace or 1.0)
     return Reconstruction(
         spectrum.R, spectrum.rank, missing, hypot(*errors) / (hypot(*sizes) or 1.0)
     )
@@ -145,7 +141,8 @@ class Sketch:
     Parameters
     ----------
     n : int
-        The side of x; twice that of a complex x, which is stored in real numbers.
+        The side of x; twice that of a complex x, which is stored in real numbers, and the sum of
+        both sides of a rectangular x, which is a corner of a psd matrix.
     R : int
         The number of columns.
     seed : int

@@ -20,7 +20,7 @@ from condal.io.checkpoint.file import read, write
 from condal.linalg.points import LowRank
 from condal.methods import rules
 from condal.methods.registry import class_paths
-from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
+from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch
 from method_cases import CASES, built
 
 
@@ -119,7 +119,6 @@ STORAGES = {
     "factor": (Factor, lambda seed: point(5, seed)),
     "factored": (lambda: Factored(5), lambda seed: point(5, seed)),
     "sketch": (lambda: Sketch(5, 3, seed=1), lambda seed: point(5, seed)),
-    "two-sided": (lambda: TwoSidedSketch(2, 3, 1, seed=1), lambda seed: point(5, seed)),
 }
 
 

@@ -80,9 +80,7 @@ def certificates():
 
 
 def reconstructions():
-    return st.builds(
-        Reconstruction, st.integers(0, 99), st.integers(0, 99), st.none() | REALS, REALS
-    )
+    return st.builds(Reconstruction, st.integers(0, 99), st.integers(0, 99), REALS, REALS)
 
 
 @st.composite

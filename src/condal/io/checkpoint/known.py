@@ -31,7 +31,6 @@ CLASSES = {  # by the paths of their modules; the table of methods has the other
     "condal.result": "Status",
     "condal.storage.choice": "Blocks",
     "condal.storage.sketch": "Reconstruction Sketch",
-    "condal.storage.two_sided": "TwoSidedSketch",
     "condal.storage.whole": "Atoms Dense Factor Factored",
 }
 MODULES: dict[str, str] = {  # the path of the module of each name

@@ -36,7 +36,7 @@ PROOF = {"value": "number", "how": "text", "failure": "number"}
 ACCURACY = {
     "R": "whole",
     "rank": "whole",
-    "missing_trace": "number_or_none",
+    "missing_trace": "number",
     "image_error": "number",
 }
 WORK = {

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 import builders
 import condal
+import laws.domains
 from condal import eigen, problems, storage
 from condal.problem import Problem
 from condal.problems.conic import conic_model
@@ -26,6 +27,7 @@ from condal.runtime import arguments
 from conic_programs import cone_program, level_program, several_blocks, slack_program
 from known import planted_sdp, random_graph, torus
 from method_cases import CASES
+from spaces import Vectors
 
 MEASURED = {"seconds", "cpu_seconds", "oracle_cpu_seconds"}  # by the clock
 
@@ -74,28 +76,10 @@ def _rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def _graph(n: int = 14) -> Any:
-    return random_graph(n, 4.0)
-
-
-def _measured() -> Any:
-    """C_ij near exp(i (t_i - t_j))."""
-    t = _rng(1).uniform(0, 6, 8)
-    C = np.exp(1j * np.subtract.outer(t, t))
-    noise = _rng(2).standard_normal((8, 8))
-    return C * np.exp(0.3j * (noise - noise.T))
-
-
 def _completion() -> Any:
     x = 3 + np.multiply.outer(_rng(1).standard_normal(8), _rng(2).standard_normal(6))
     i, j = np.nonzero(_rng(3).random(x.shape) < 0.8)
     return problems.matrix_completion(i, j, x[i, j])
-
-
-def _phases() -> Any:
-    rng = _rng()
-    a = rng.standard_normal((24, 4)) + 1j * rng.standard_normal((24, 4))
-    return problems.phase_retrieval(np.abs(a @ np.array([1, 1j, -0.5, 0.5 - 2j])) ** 2, a)
 
 
 def _symmetric(n: int, seed: int = 0) -> Any:
@@ -105,26 +89,11 @@ def _symmetric(n: int, seed: int = 0) -> Any:
 
 MODELS: dict[str, Callable[[], Any]] = {
     **{name: model for name, model in builders.MODELS.items() if " " not in name},
-    "angular_synchronisation": lambda: problems.angular_synchronisation(_measured()),
-    "communities": lambda: problems.communities(_graph(), 3),
-    "generalised_eigenvector": lambda: problems.generalised_eigenvector(
-        _symmetric(12), _symmetric(12, 1) + 12 * np.eye(12), 1.0
-    ),
     "k_means": lambda: problems.k_means(_rng().standard_normal((12, 2)), 3),
-    "map_inference": lambda: problems.map_inference(
-        _rng().random((4, 3)), [(0, 1), (1, 2), (2, 3), (3, 0)], _rng(1).random((3, 3))
-    ),
     "matrix_completion": _completion,
     "max_cut": lambda: problems.max_cut(torus(5, 8)),
-    "max_k_cut": lambda: problems.max_k_cut(_graph(), 3),
-    "phase_retrieval": _phases,
-    "quadratic_assignment": lambda: problems.quadratic_assignment(_symmetric(3), _symmetric(3, 1)),
-    "sign_synchronisation": lambda: problems.sign_synchronisation(torus(4, 5)),
-    "sparse_pca": lambda: problems.sparse_pca(data=_rng().standard_normal((30, 6)), rho=0.1),
-    "theta": lambda: problems.theta(_graph()),
-    "trace_regression": lambda: problems.trace_regression(
-        _rng().standard_normal((20, 5)), _rng(1).standard_normal((20, 3)), radius=2.0
-    ),
+    "max_k_cut": lambda: problems.max_k_cut(random_graph(14, 4.0), 3),
+    "theta": lambda: problems.theta(random_graph(14, 4.0)),
 }
 
 
@@ -170,18 +139,10 @@ def _over(X: Any, **more: Any) -> Any:
     return condal.solve(Problem.of(f=f, X=X, **more), tol=1e-6, max_iters=200)
 
 
-def _polytope() -> Any:
-    return condal.Polytope(G=_rng().standard_normal((9, 4)), h=np.ones(9), low=-2.0, high=2.0)
-
-
-DOMAINS: dict[str, Callable[[], Any]] = {
-    "Birkhoff": lambda: _over(condal.Birkhoff(4)),
-    "Hull": lambda: _over(condal.Hull(_rng().standard_normal((9, 3)))),
-    "Polytope": lambda: _over(_polytope()),
-    "FlowPolytope": lambda: _over(
-        condal.FlowPolytope([0, 0, 1, 2, 1], [1, 2, 3, 3, 2], source=0, sink=3)
-    ),
-    "Simplices": lambda: _over(condal.Simplices([3, 4])),
+DOMAINS = {
+    type(case.X).__name__: lambda X=case.X: _over(X)
+    for case in reversed(laws.domains.DOMAINS)
+    if isinstance(case.space, Vectors)
 }
 
 

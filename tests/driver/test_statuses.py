@@ -59,21 +59,6 @@ def test_stalled_where_a_method_rests_far_from_it():
     assert result.bound >= result.objective
 
 
-def test_infeasible_comes_with_a_proof_that_is_checked_again():
-    """tr x = 3 and diag x = (1, 1, 2)."""
-    b = np.array([1.0, 1.0, 2.0])
-    problem = condal.Problem.of(
-        condal.Linear(np.eye(3)), condal.Spectrahedron(3, 3.0), condal.Diagonal(3), condal.Equal(b)
-    )
-    result = condal.solve(problem)
-    assert result.status is Status.INFEASIBLE
-    d = result.separator
-    # For all x of X: <d, diag x> >= 3 min d, which is above <d, b>.
-    assert 3.0 * d.min() > d @ b
-    assert result.infeasible.value > 0
-    assert result.infeasible.failure == 0
-
-
 @pytest.mark.parametrize("status", Status)
 def test_every_status_says_what_it_is_and_advises(status):
     what, _, advice = status.value.partition(";")

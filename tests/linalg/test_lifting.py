@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
-from condal.domains import Hermitian, NuclearBall, Product, Simplex, Spectrahedron
+from condal.domains import Hermitian, NuclearBall, Product, Simplex
 from condal.errors import ProblemError
 from condal.linalg.lifting import (
     complex_vectors,
@@ -157,27 +157,6 @@ def test_the_oracle_finds_the_complex_eigenvector():
     s = to_user(X, X.lmo(symmetric(H)))
     expected = 2.0 * np.outer(vectors[:, 0], vectors[:, 0].conj())
     np.testing.assert_allclose(np.asarray(s), expected, atol=1e-8)
-
-
-def test_real_data_over_a_hermitian_domain_are_refused_with_advice():
-    advice = (
-        r"f and X do not fit: .*real symmetric 3 x 3 .*complex dtype, as by C\.astype\(complex\)"
-    )
-    with pytest.raises(ProblemError, match=advice):
-        condal.Problem.of(f=condal.Linear(np.eye(3)), X=Hermitian(3))
-    with pytest.raises(ProblemError, match=r"A and X do not fit: .*Diagonal\(n, hermitian=True\)"):
-        condal.Problem.of(
-            f=condal.Linear(np.eye(3) + 0j),
-            X=Hermitian(3),
-            A=condal.Diagonal(3),
-            K=condal.Equal([1, 1, 1]),
-        )
-    with pytest.raises(ProblemError, match=r"must act on Hermitian 3 x 3 .* got one of side 4"):
-        condal.Problem.of(f=condal.Linear(np.eye(4) + 0j), X=Hermitian(3))
-    with pytest.raises(ProblemError, match=r"must act on Hermitian .* got a map of vectors"):
-        condal.Problem.of(f=condal.Linear(np.ones(3)), X=Hermitian(3))
-    with pytest.raises(ProblemError, match=r"symmetric 3 x 3 matrices, .* got one of side 6"):
-        condal.Problem.of(f=condal.Linear(np.eye(3) + 0j), X=Spectrahedron(3))
 
 
 @pytest.mark.parametrize(

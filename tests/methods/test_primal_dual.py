@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import condal
-from condal.domains import Hull
 from condal.driver.scaling import normalise
 from condal.linalg.gradients import dot
 from condal.linalg.points import dense
@@ -63,15 +62,6 @@ def test_a_restart_begins_at_the_better_of_the_last_pair_and_the_average():
             assert not carry.sum_x.any()
             assert carry.balance > 0
     assert 2 <= begun < 15
-
-
-def test_a_product_of_which_a_part_has_no_projection_is_refused():
-    X = condal.Product(condal.Simplex(2), Hull(np.eye(2)))
-    problem = condal.Problem.of(f=condal.Linear((np.ones(2), np.arange(2.0))), X=X)
-    assert not PrimalDual().suits(problem)
-    with pytest.raises(condal.ProblemError, match="needs a domain with a projection"):
-        condal.solve(problem, PrimalDual())
-    assert condal.solve(problem).status is condal.Status.SOLVED
 
 
 def test_large_matrices_are_left_to_others(monkeypatch):

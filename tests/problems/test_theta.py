@@ -158,13 +158,6 @@ def test_rows_of_nothing_do_not_spoil_the_feasible_point():
     assert 19.9 <= model.feasible(result).sum() <= 20.0 + 1e-9
 
 
-def test_theta_of_the_complement_bounds_the_colours():
-    graph = nx.mycielski_graph(4)  # 4 colours, no triangle
-    model = theta(graph).complement
-    x = model.feasible(condal.solve(model, tol=1e-4))
-    assert 2.0 < x.sum() <= 4.0
-
-
 def test_weights_and_loops_of_the_graph_do_not_matter():
     W = random_graph(12, 4.0).toarray()
     weighted = W * np.random.default_rng(0).uniform(-3.0, 3.0, W.shape)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import condal
-from commands import FILES, PENTAGON, refused, run, signalled, solved
+from commands import FILES, PENTAGON, refused, run, solved
 from condal.io.checkpoint.file import read, write
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
@@ -152,17 +152,6 @@ def test_a_damaged_one_does_not_take_the_place_of_the_one_before():
     Path("c").unlink()
     assert run("resume", "c", "graph.txt", "--max-iters", "2").exit_code == 1
     assert Path("c.damaged").exists()
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_leaves_an_answer_and_a_checkpoint(number):
-    write_rudy("large.txt", random_graph(700, 6))
-    words = ["solve", "large.txt", "--as", "max-cut", "--method", "cgal", "--tol", "1e-9"]
-    ended = signalled([*words, "--checkpoint", "c", "--json", "r.json"], number, at=8)
-    assert ended.returncode == 1
-    assert record("r.json")["status"] == "interrupted"
-    assert "To resume:" in ended.stdout
-    assert run("resume", "c", "large.txt", "--max-iters", "1").exit_code == 1
 
 
 def test_an_application_that_no_condal_knows_is_refused():

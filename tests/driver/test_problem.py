@@ -204,6 +204,7 @@ def test_smoothed_wants_a_rule():
         ({"X": 3}, "wanted the domain X, such as condal.Spectrahedron.*got int"),
         ({"A": condal.Equal([1.0]), "K": condal.Diagonal(1)}, "wanted the map A.*got Equal"),
         ({"X": None}, "a problem needs its domain X"),
+        ({"maximise": True}, "only a"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused_by_name(wrong, text):

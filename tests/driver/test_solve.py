@@ -9,17 +9,9 @@ from scipy.sparse.linalg import LinearOperator
 import condal
 import condal_lab
 from condal.driver.warm_start import seed_offset
-from condal.methods.rules import Classical, Decr, LineSearch
-from condal.storage import Atoms, Dense, Factored, Sketch
-from known import DATA, PLANTED, needs_data, planted_sdp, random_edges, torus
-
-METHODS = {
-    "auto": None,
-    "cgal": condal.CGAL(),
-    "cgal-decr": condal.CGAL(sigma=Decr()),
-    "cgal-ls": condal.CGAL(eta=LineSearch()),
-    "hcgm": condal.hcgm(),
-}
+from condal.methods.rules import Classical, LineSearch
+from condal.storage import Dense, Sketch
+from known import PLANTED, planted_sdp, random_edges, torus
 
 
 @pytest.fixture(scope="module")
@@ -27,52 +19,11 @@ def model():
     return condal.problems.max_cut(torus(6, 8))
 
 
-@pytest.mark.parametrize("name", PLANTED)
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
-def test_every_method_proves_a_known_optimum(name, method):
-    known = PLANTED[name]()
-    result = condal.solve(known.problem, method, tol=2e-2, max_iters=50_000)
-    scale = max(1.0, abs(result.objective))
-    assert result.status is condal.Status.SOLVED
-    assert result.bound <= known.optimum + 1e-9 * scale
-    assert result.gap <= 2e-2
-    assert result.infeasibility <= 2e-2
-    assert result.objective == pytest.approx(known.problem.objective(result.x))
-
-
-def test_the_template_of_the_readme_runs_as_it_stands():
-    n = 20
-    C = np.diag(np.arange(float(n)))
-    C[0, 1] = C[1, 0] = -3.0
-    problem = condal.Problem.of(
-        f=condal.Linear(C),
-        X=condal.Spectrahedron(n, trace=float(n)),
-        A=condal.Diagonal(n),
-        K=condal.Equal(np.ones(n)),
-    )
-    result = condal.solve(problem, tol=1e-3)
-    assert result.status is condal.Status.SOLVED
-    # diag x = 1 fixes the diagonal of C's share, and x_01 = 1 is best for the rest
-    optimum = np.arange(n).sum() - 6.0
-    assert result.bound <= optimum + 1e-6
-    assert result.objective == pytest.approx(optimum, rel=5e-3)
-
-
 def test_maximisation_is_in_the_users_sense(model):
     result = condal.solve(model, tol=1e-2)
     assert result.bound >= result.objective
     assert result.history["bound"].min() >= result.bound * (1 - 1e-2)
     assert model.round(result).weight <= result.bound
-
-
-@pytest.mark.parametrize("scale", [1e-12, 1e-6, 1.0, 1e6, 1e12])
-def test_the_units_of_the_objective_do_not_matter(scale):
-    W = torus(6, 6)
-    x = condal.solve(condal.problems.max_cut(W), tol=1e-3).x
-    again = condal.solve(condal.problems.max_cut(scale * W), tol=1e-3)
-    assert again.status is condal.Status.SOLVED
-    reference = condal.problems.max_cut(scale * W).problem.objective(x)
-    assert again.objective == pytest.approx(reference, rel=3e-3)
 
 
 def test_the_units_of_the_constraints_do_not_matter():
@@ -89,19 +40,6 @@ def test_the_units_of_the_constraints_do_not_matter():
     assert plain.status is scaled.status is condal.Status.SOLVED
     assert np.allclose(plain.y, rows * scaled.y, rtol=0.5, atol=1.0)
     assert scaled.bound <= known.optimum <= scaled.objective + 0.1
-
-
-@pytest.mark.parametrize(
-    "storage",
-    [Dense, Atoms, lambda: Factored(48), lambda: Sketch(48, 48), None],
-    ids=["dense", "atoms", "factored", "sketch", "automatic"],
-)
-def test_every_storage_gives_the_same_answer(model, storage):
-    result = condal.solve(model, tol=1e-2, storage=storage and storage())
-    assert result.status is condal.Status.SOLVED
-    assert result.infeasibility <= 1e-9
-    reference = condal.solve(model, tol=1e-2)
-    assert result.objective == pytest.approx(reference.objective, rel=2e-2)
 
 
 def test_a_sketch_of_low_rank_is_certified_for_what_it_is(model):
@@ -149,32 +87,6 @@ def test_ctrl_c_returns_the_best_so_far(model):
     assert result.status is condal.Status.INTERRUPTED
     assert result.iterations == 9
     assert result.bound >= result.objective > 0
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("last", [8, 300])
-def test_an_operator_that_returns_nonsense_ends_the_solve_with_what_was_proved(bad, last):
-    def product(v):
-        calls.append(1)
-        out = np.asarray(v) * np.arange(n).reshape(-1, *[1] * (np.ndim(v) - 1))
-        if len(calls) > last:
-            out[0] = bad
-        return out
-
-    calls = []
-    n = 30
-    C = LinearOperator((n, n), matvec=product, matmat=product, dtype=float)
-    problem = condal.Problem.of(
-        f=condal.Linear(C),
-        X=condal.Spectrahedron(n),
-        A=condal.Diagonal(n),
-        K=condal.Equal(np.ones(n) / n),
-    )
-    with np.errstate(invalid="ignore"):
-        result = condal.solve(problem, condal.CGAL(), tol=1e-9, max_iters=2000)
-    assert result.status is condal.Status.NUMERICAL_ERROR
-    assert str(bad) in result.reason
-    assert result.bound <= (n - 1) / 2
 
 
 @pytest.mark.parametrize("eta", [Classical(), LineSearch()])
@@ -234,26 +146,6 @@ def test_what_is_not_a_problem_is_refused():
         condal.solve(np.eye(3))
 
 
-def test_problems_that_do_not_fit_together_are_refused():
-    X, ones = condal.Spectrahedron(4), np.ones(4)
-    f = condal.Linear(np.eye(4))
-    cases = [
-        ({"f": condal.Linear(np.eye(5)), "X": X}, "objective f must act on symmetric 4 x 4"),
-        ({"f": condal.Linear(ones), "X": X}, "objective f must act on symmetric 4 x 4.*vectors"),
-        (
-            {"f": f, "X": X, "A": condal.Matrix(np.eye(4)), "K": condal.Equal(ones)},
-            "constraint map A",
-        ),
-        (
-            {"f": condal.LeastSquares(np.eye(4), ones), "X": condal.Simplex(4), "maximise": True},
-            "only a",
-        ),
-    ]
-    for arguments, text in cases:
-        with pytest.raises(condal.ProblemError, match=text):
-            condal.Problem.of(**arguments)
-
-
 def test_results_can_be_read(model):
     result = condal.solve(model, tol=1e-2)
     text, page = repr(result), result._repr_html_()
@@ -266,22 +158,6 @@ def test_results_can_be_read(model):
     assert repr(history).startswith(f"History({len(history)} iterations")
     with pytest.raises(KeyError, match="no column 'nope'; there are k, objective"):
         history["nope"]
-
-
-def test_names_are_escaped_in_html():
-    model = condal.problems.max_cut(torus(3, 3), name="<script>alert(1)</script>")
-    assert "<script>" not in condal.solve(model, tol=1e-1)._repr_html_()
-
-
-@needs_data
-@pytest.mark.parametrize(("name", "optimum"), [("G1", 12083.197655), ("G43", 7032.221842)])
-def test_gset_instances_are_certified(name, optimum):
-    model = condal.problems.max_cut(condal.read_graph(DATA / "gset" / f"{name}.txt.xz"))
-    result = condal.solve(model, tol=1e-3)
-    assert result.status is condal.Status.SOLVED
-    assert result.objective <= optimum * (1 + 1e-9) <= result.bound * (1 + 2e-9)
-    cut = model.round(result, trials=100, seed=0)
-    assert 0.93 * optimum <= cut.weight <= optimum
 
 
 # Traps: each of these once ended in a false claim, a crash or an endless solve.
@@ -323,19 +199,6 @@ def test_a_warm_start_keeps_the_penalty(model):
     first = condal.solve(model, tol=1e-9, max_iters=300)
     more = condal.solve(model, tol=1e-9, max_iters=1, warm_start=first)
     assert more.history[0].lam == pytest.approx(first.history[-1].lam, rel=0.05)
-
-
-def test_small_constraints_are_not_ignored():
-    s = 1e-8
-    problem = condal.Problem.of(
-        f=condal.Linear([0.2, -0.4, -1.2]),
-        X=condal.Simplex(3),
-        A=condal.Matrix(s * np.array([[-0.5, -0.7, -0.6]])),
-        K=condal.Equal([-0.64 * s]),
-    )
-    result = condal.solve(problem, max_iters=20_000)
-    assert result.status is condal.Status.SOLVED
-    assert result.objective == pytest.approx(-0.88, abs=1e-2)
 
 
 def test_a_vertex_that_minimises_the_lagrangian_is_left():

@@ -4,7 +4,6 @@ import inspect
 import subprocess
 import sys
 from dataclasses import is_dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,6 @@ from condal.linalg.points import LowRank
 from condal.methods import rules
 from condal.methods.registry import class_paths
 from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch
-from method_cases import CASES, built
 
 
 def classes_of(module) -> set[type]:
@@ -83,24 +81,6 @@ def test_no_method_is_imported_before_a_file_names_it():
         "assert 'condal_lab.methods.upd' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_method_goes_on_from_a_checkpoint_bit_for_bit(name, tmp_path: Path):
-    """Six iterations are three, a checkpoint, and three."""
-    case, _, problem, x = built(name)
-    whole = list(islice(case.method.iterates(problem, x), 6))
-
-    case, _, problem, half = built(name)
-    *_, state = islice(case.method.iterates(problem, half), 3)
-    write(tmp_path / "a", {}, (case.method, state, half))
-    method, state, half = read(tmp_path / "a").value
-    assert method == case.method
-    assert same(state, whole[2])
-
-    rest = list(islice(method.iterates(problem, half, state), 3))
-    assert same(rest, whole[3:])
-    assert same(half, x)
 
 
 def point(n: int, seed: int = 0) -> LowRank:

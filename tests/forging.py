@@ -41,3 +41,36 @@ def reseal(folder, name, change):
         arrays[key] = change(arrays[key])
         np.savez(path, **arrays)
     rewrite(folder, lambda record: None)
+
+
+WORDS = "the one and only truth\x1b[31m"
+VALUES = (None, True, -1, 0, 2**62, 10**40, 1.5, 1e308, 5e-324, -1e-3, "inf", "nan", WORDS, [], {})
+SPOILERS = (
+    lambda a: np.full(a.shape, np.nan),
+    lambda a: np.full(a.shape, 2**62),
+    lambda a: 1j * a,
+    lambda a: a.ravel()[:-1],
+    lambda a: a[None],
+    lambda a: a.astype(np.float32),
+    lambda a: 1e200 * a,
+    lambda a: 1.01 * a,
+)
+
+
+def spoil(rng, tree):
+    """Put a value that nobody wrote somewhere in a tree of lists and dicts."""
+    holder, key = rng.choice(list(_places(tree)))
+    holder[key] = rng.choice(VALUES)
+
+
+def _places(tree):
+    for key in range(len(tree)) if isinstance(tree, list) else tree:
+        yield tree, key
+        if isinstance(tree[key], list | dict):
+            yield from _places(tree[key])
+
+
+def spoiled(rng, array):
+    """An array of another dtype, shape or size, or of other numbers; texts stay what they are."""
+    with np.errstate(all="ignore"):
+        return array if array.dtype.kind == "U" else rng.choice(SPOILERS)(array)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+# What code raises for values that it is not made for, such as those of a stranger's file.
+MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+
 
 class CondalError(Exception):
     """Base class of the errors that condal raises."""

@@ -62,10 +62,9 @@ def test_the_proved_bound_is_tested_and_not_the_claimed_one(outside):
 
 @pytest.mark.parametrize("bound", [0.09, 1e-2, 1e-5, 1e-8])
 def test_a_bound_beyond_the_optimum_is_never_proved(bound):
-    forged = claimed(np.zeros((2, 2)), np.zeros(2), objective=0.0, bound=bound, tol=1.0)
-    verdict = verify(wide(), forged)
-    assert refuted(verdict) == {"bound"}
-    true = verify(wide(), claimed(np.zeros((2, 2)), np.zeros(2), objective=0.0, bound=-0.01, tol=1))
+    point = {"x": np.zeros((2, 2)), "y": np.zeros(2), "objective": 0.0, "size_of_X": 1e12}
+    assert refuted(verify(wide(), claimed(**point, bound=bound, tol=1.0))) == {"bound"}
+    true = verify(wide(), claimed(**point, bound=-0.01, tol=1.0))
     assert true.proved, true
 
 

@@ -111,10 +111,11 @@ class Trial:
         yield _number(
             "objective", self.claimed.objective, self.seen.objective, self.room, digits=10
         )
-        if not 0 < self.claimed.unit <= self.unit * (1 + CLAIM_ROUNDING):
-            yield Claim.false(
-                "unit", f"a gap is relative to {self.unit:.6g}, not to what is claimed"
-            )
+        scales = ("unit", self.unit), ("size_of_X", self.problem.X.max_norm)
+        for name, actual in scales:  # of the gap, and of the distance from X
+            scale = _number(name, getattr(self.claimed, name), actual, CLAIM_ROUNDING * actual)
+            if not scale.holds:
+                yield scale
         yield self._infeasibility()
         if not isnan(self.claimed.price):
             yield self._price()

@@ -19,7 +19,7 @@ from condal.certificates.certificate import Certificate, rounded_text
 from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.evaluation import EvaluatedPoint, require_vector
 from condal.certificates.judge import of_separation
-from condal.errors import CondalError, ProblemError
+from condal.errors import MISFITS, CondalError, ProblemError
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array
 from condal.problem import JudgesItself, Model, Problem, problem_of
@@ -30,8 +30,6 @@ from condal.types import from_user
 OWN_DATA_ROOM = 0.1  # of tol: another machine rounds the multipliers otherwise
 FALSE = "refuted: these claims are false"
 LEAST_TOL = 1e-8  # for a result that states none
-# What the pieces of a problem raise for points that are not of its space.
-MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, eq=False)

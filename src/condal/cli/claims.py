@@ -14,11 +14,11 @@ from condal.certificates.certificate import Certificate, rounded_text
 from condal.certificates.claims import Claim
 from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.history import History
-from condal.certificates.verification import MISFITS, Verdict, verify
+from condal.certificates.verification import Verdict, verify
 from condal.cli.application import Application, Chosen
 from condal.cli.applications import APPLICATIONS, application_named
 from condal.cli.session import NO_ANSWER
-from condal.errors import CondalError, FormatError, ProblemError
+from condal.errors import MISFITS, CondalError, FormatError, ProblemError
 from condal.io.formats.answers import GivenAnswer, read_pair
 from condal.io.formats.signatures import digest_of
 from condal.io.results.record import RECORD, Saved
@@ -169,7 +169,7 @@ def _recompute(application: Application, model: Any, saved: Saved, chosen: Chose
             answer = application.answer(model, saved.result, chosen)
         lines = application.describe(saved.result, answer)
         figures = application.figures(model, answer)
-    except CondalError as error:
+    except (*MISFITS, CondalError) as error:
         return Claim.false(ANSWER, f"cannot be recomputed from {source}: {error}")
     for key in sorted(set(figures) | set(saved.figures)):
         a, b = saved.figures.get(key), figures.get(key)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
 from condal.certificates import judge
 from condal.certificates.history import Row
-from condal.driver.run import Run
-from condal.driver.run_record import ADVICE, EVERY_SECONDS, RunRecord, Stop
-from condal.errors import CondalError, FormatError, PieceError, ProblemError
+from condal.driver.run import Callback, Run
+from condal.driver.run_record import EVERY_SECONDS, RunRecord, Stop
+from condal.errors import MISFITS, CondalError, FormatError, PieceError, ProblemError
+from condal.io.checkpoint import CHECKPOINT
 from condal.io.checkpoint.about import about_of, described, require_same
 from condal.io.checkpoint.codec import pack
 from condal.io.checkpoint.file import Contents, read, write
@@ -23,7 +24,7 @@ from condal.io.container.atomic import previous, resolve_target
 from condal.io.container.lock import locked
 from condal.io.safe_files import PathLike
 from condal.problem import Problem
-from condal.result import unbegun
+from condal.result import Result, unbegun
 from condal.runtime.limits import TimeLimit
 from condal.runtime.meter import Stopper, agreed
 
@@ -70,6 +71,17 @@ class Checkpoint:
         return given if isinstance(given, Checkpoint) else cls(given, every_seconds)
 
 
+@contextmanager
+def fitting(path: str, others: Sequence[Exception] = ()) -> Iterator[None]:
+    """Raise FormatError for an exception that the values of a checkpoint raise, not for others."""
+    try:
+        yield
+    except (*MISFITS, StopIteration) as error:
+        if isinstance(error, CondalError) or error in others:
+            raise
+        CHECKPOINT.refuse(f"{type(error).__name__}: {error!s:.200}", path)
+
+
 class CheckpointWriter:
     """Writes the checkpoint of one solve; while it is entered, no other process can."""
 
@@ -108,12 +120,11 @@ class CheckpointWriter:
         if contents.generation > 0:
             self._set_aside()
         fields, options = contents.value, contents.about["options"]
-        if not isinstance(fields, dict) or not {"tol", "max_bytes"} <= set(options):
-            raise FormatError(f"does not hold a solve; {ADVICE}", path=self.path)
         self._described = contents.about["problem"]
         self.options = dict(options)
-        certification = fields.pop("certification", None)
-        return RunRecord.unpacked(fields, self.path), certification, options
+        with fitting(self.path):
+            certification = fields.pop("certification")
+            return RunRecord(**fields), certification, options
 
     def due(self) -> bool:
         """Return whether it is time to write."""
@@ -205,6 +216,25 @@ def new_checkpoint(
     return opened
 
 
+class ResumedRun(Run):
+    """A run that a checkpoint holds; FormatError for what values that no solve has raise."""
+
+    def run(self, callback: Callback | None, say: Callable[[str], Any] | None = None) -> Result:
+        """Run the rest of the solve."""
+        assert self.writer is not None
+        raised: list[Exception] = []  # by the callback, whose errors are its own
+
+        def noting(row: Row) -> Any:
+            try:
+                return callback and callback(row)
+            except Exception as error:
+                raised.append(error)
+                raise
+
+        with fitting(self.writer.path, raised):
+            return super().run(noting, say)
+
+
 def resumed_run(
     writer: CheckpointWriter,
     prepare: Callable[[Problem], Problem],
@@ -220,18 +250,21 @@ def resumed_run(
     Its tolerance is that of the checkpoint if tol is None. `seed` is that of its proofs.
     """
     record, certification, options = writer.read()
-    stop = replace(stop, tol=options["tol"]) if tol is None else stop
-    before = Stop(options["tol"], max_iters=1)  # any limit: a tol of 0 needs one
-    record.aim_at(stop.aim, before=before.aim)
-    writer.options["tol"] = float(stop.tol)
-    same = {"seed": seed, "max_bytes": options["max_bytes"]}
     try:
         problem = prepare(writer.problem)
-        run = Run(problem, stop, record, writer=writer, stopper=stopper, limit=limit, **same)
-        ledger = run.certifier.ledger
-        run.certifier.recall(certification)
-        if record.answer is not None:
-            record.answer = ledger.proved_again(record.answer)
+        with fitting(writer.path):
+            stop = replace(stop, tol=options["tol"]) if tol is None else stop
+            before = Stop(options["tol"], max_iters=1)  # any limit: a tol of 0 needs one
+            record.aim_at(stop.aim, before=before.aim)
+            writer.options["tol"] = float(stop.tol)
+            same = {"seed": seed, "max_bytes": options["max_bytes"]}
+            run = ResumedRun(
+                problem, stop, record, writer=writer, stopper=stopper, limit=limit, **same
+            )
+            ledger = run.certifier.ledger
+            run.certifier.recall(certification)
+            if record.answer is not None:
+                record.answer = ledger.proved_again(record.answer)
     except PieceError as fault:
         fault.result = unbegun(writer.problem, record.method, str(fault))
         raise

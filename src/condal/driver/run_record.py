@@ -13,7 +13,7 @@ import numpy as np
 from condal.certificates.history import History, Row
 from condal.certificates.ledger import CertifiedPoint
 from condal.driver.scaling import Counts, Scaling
-from condal.errors import FormatError, ProblemError
+from condal.errors import ProblemError
 from condal.methods.choice import PATIENCE, Choice
 from condal.methods.state import LEAST_WARM_K, State, Warm
 from condal.problem import Problem
@@ -27,7 +27,6 @@ PROOF_ROUNDING = 1e-12  # of the range of f: no proof in double precision loses 
 LEAST_AIM = 1e-100  # of methods and proofs for tol = 0: out of reach, and it does not underflow
 HANDOVER = ", then "  # between the names of methods that follow each other
 UNITS_AS_GIVEN = " (not normalised)"  # after the name of a method
-ADVICE = "give another file, or start a new solve"
 
 
 @dataclass(frozen=True)
@@ -244,22 +243,6 @@ class RunRecord:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**values, "tried": tuple(self.tried)}
 
-    @classmethod
-    def unpacked(cls, values: Any, path: str) -> RunRecord:
-        """Return the record of such fields; raise FormatError if they are not those of a record."""
-        if not isinstance(values, dict) or set(values) != set(FIELD_TYPES):
-            raise FormatError(f"does not hold a solve; {ADVICE}", path=path)
-        for name, kind in FIELD_TYPES.items():
-            if not isinstance(values[name], kind):
-                got = type(values[name]).__name__
-                raise FormatError(f"has {got} for {name}; {ADVICE}", path=path)
-        record = cls(**values)
-        if not all(isinstance(choice, Choice) for choice in values["tried"]):
-            raise FormatError(f"does not hold methods; {ADVICE}", path=path)
-        if not 0 <= record.at < len(values["tried"]) or not hasattr(record.x, "move"):
-            raise FormatError(f"does not hold x; {ADVICE}", path=path)
-        return record
-
 
 def _aimed(choice: Choice, aim: float, before: float) -> Choice:
     method: Any = choice.method
@@ -271,23 +254,3 @@ def _aimed(choice: Choice, aim: float, before: float) -> Choice:
 def normalises(method: Method) -> bool:
     """Whether a method sees the normalised problem, in whose units its parameters are."""
     return bool(getattr(method, "normalise", True))
-
-
-FIELD_TYPES: dict[str, Any] = {
-    "tried": tuple,
-    "warm": Warm | None,
-    "at": int,
-    "first_k": int,
-    "names": list,
-    "why": list,
-    "answer": CertifiedPoint | None,
-    "x": object,
-    "state": State,
-    "progress": StallDetector,
-    "memory": dict | None,
-    "history": History,
-    "counts": Counts,
-    "seconds": float,
-    "cpu_seconds": float,
-    "ended": Status | None,
-}

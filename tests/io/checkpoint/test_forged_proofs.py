@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +13,14 @@ import condal
 from condal import Status
 from condal.certificates import ledger as ledgers
 from condal.certificates.bound import Separation
-from condal.errors import FormatError, ProblemError
-from condal.io.checkpoint.file import read, write
+from condal.errors import CondalError, FormatError, ProblemError
+from condal.io.checkpoint.codec import pack
+from condal.io.checkpoint.file import put, read, write
 from condal.linalg import eigenvalue_bounds
 from condal.linalg.rounding import Proof
 from condal.problems import max_cut
-from known import random_graph
+from forging import spoil, spoiled
+from known import planted_simplex, random_graph
 
 N, TOL = 300, 1e-2
 OVERFLOWING = np.int64(2**32)  # its square is 0
@@ -210,3 +214,51 @@ def test_a_separator_that_is_not_of_the_form_of_one_is_refused(model, checkpoint
     forge(checkpoint, change)
     with pytest.raises(FormatError, match="the checkpoint claims what no solve does"):
         condal.resume(checkpoint, model)
+
+
+SMALL = {
+    "max-cut": (max_cut(random_graph(20, 4.0, seed=3)), {}),
+    "sketch": (max_cut(random_graph(20, 4.0, seed=3)), {"storage": condal.storage.Sketch(20, 5)}),
+    "simplex": (planted_simplex(5, seed=1).problem, {}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of numbers that no solve has
+@pytest.mark.parametrize("name", SMALL)
+def test_whatever_a_checkpoint_says_it_is_refused_or_what_is_returned_is_true(name, tmp_path):
+    problem, options = SMALL[name]
+    best = condal.solve(problem, tol=1e-6)
+    path, rng = tmp_path / "run", random.Random(name)
+    condal.solve(problem, condal.CGAL(), max_iters=30, checkpoint=path, **options)
+    contents, sense = read(path), 1.0 if best.bound <= best.objective else -1.0
+    refused = 0
+    for _ in range(60):
+        tree, arrays = pack(contents.value)
+        about, at = deepcopy(contents.about), rng.randrange(len(arrays))
+        what = rng.choice(["about", "tree", "tree", "array"])
+        if what == "array":
+            arrays[at] = np.asarray(spoiled(rng, arrays[at]))
+        else:
+            spoil(rng, about if what == "about" else tree)
+        put(path, about, tree, arrays)
+        (tmp_path / "run.previous").unlink(missing_ok=True)
+        try:
+            result = condal.resume(path, problem, max_iters=3)
+        except CondalError:
+            refused += 1
+            continue
+        assert sense * (result.bound - best.objective) <= 1e-6
+        assert result.infeasible is None
+        if result.status is Status.SOLVED:
+            assert condal.certify(problem, result.x, result.y, tangent=result.tangent).within(
+                result.tol * (1 + 1e-6)
+            )
+    assert 20 < refused < 60
+
+
+def test_what_a_callback_of_a_resumed_solve_raises_is_its_own(model, checkpoint):
+    def callback(row):
+        raise ValueError("of the callback")
+
+    with pytest.raises(ValueError, match=r"^of the callback$"):
+        condal.resume(checkpoint, model, tol=1e-6, callback=callback)

@@ -51,6 +51,11 @@ class Fields:
         except ValueError:
             self._refuse(name, "a number")
 
+    def positive(self, name: str) -> float:
+        """Return a number above 0."""
+        value = self.number(name)
+        return value if value > 0 else self._refuse(name, "a positive number")
+
     def number_or_none(self, name: str) -> float | None:
         """Return a number, or None for null."""
         return None if self.absent(name) else self.number(name)
@@ -121,6 +126,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
     "flag": bool,
     "whole": int,
     "number": encoded,
+    "positive": encoded,
     "number_or_none": lambda value: None if value is None else encoded(value),
     "numbers": lambda values: {name: encoded(value) for name, value in values.items()},
 }

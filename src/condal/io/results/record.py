@@ -25,7 +25,8 @@ RECONSTRUCTION = "reconstruction"  # the field of a record that only sketched po
 # The fields of the objects of a record and their types, as `Fields` has them.
 CERTIFICATE = {
     **dict.fromkeys(("objective", "bound", "infeasibility", "price"), "number"),
-    **dict.fromkeys(("distance_to_X", "unit", "size_of_X"), "number"),
+    **dict.fromkeys(("distance_to_X", "size_of_X"), "number"),
+    "unit": "positive",
     "inside": "flag",
     "bracket": "flag",
     "how": "text",

@@ -207,3 +207,24 @@ def test_bad_duals_are_refused(y, text):
     known = PLANTED["sdp-equal"]()
     with pytest.raises(condal.ProblemError, match=text):
         condal.certify(known.problem, known.x, y)
+
+
+def noisy_phases():
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((24, 6))
+    b = (a @ np.ones(6)) ** 2 + 0.1 * rng.standard_normal(24)
+    return condal.problems.phase_retrieval(np.maximum(b, 0.0), a)
+
+
+def halves():
+    return condal.problems.bisection(random_graph(8, 3.0))
+
+
+@pytest.mark.parametrize(("make", "rounding"), [(noisy_phases, 0.0), (halves, 1e-10)])
+def test_no_bound_is_below_what_the_signs_of_the_terms_say(make, rounding):
+    problem, rng = make().problem, np.random.default_rng(1)
+    result = condal.solve(problem, tol=1e-2)
+    for y in (result.y, np.zeros(result.y.size), *rng.standard_normal((3, result.y.size))):
+        certificate = condal.certify(problem, result.x, y)
+        assert -rounding <= certificate.bound <= certificate.objective + 1e-9
+    assert condal.solve(problem, "cgal", max_iters=1, tol=1e-3).bound >= -rounding

@@ -31,11 +31,12 @@ def test_the_tangent_at_any_place_gives_a_bound_on_the_right_side(seed):
     assert condal.certify(known.problem, known.x, known.y, tangent=best).gap <= 1e-6
 
 
-def signals(n=24, rank=4):
+def signals(n=24, rank=4, noise=0.0):
     """Intensities of a mixture of signals: x of rank 4, of which a sketch of 2 loses a half."""
     rng = np.random.default_rng(0)
     a = rng.standard_normal((8 * n, n))
     b = np.sum((a @ rng.standard_normal((n, rank))) ** 2, axis=1)
+    b = np.maximum(b + noise * b.mean() * rng.standard_normal(b.size), 0.0)
     return condal.problems.phase_retrieval(b, a)
 
 
@@ -47,7 +48,7 @@ def sketched(model, R=2, **options):
 @pytest.fixture(scope="module")
 def short():
     """A model, and its result after some iterations with a sketch that cannot hold x."""
-    model = signals()
+    model = signals(noise=1.0)
     return model, sketched(model, tol=1e-3, max_iters=60)
 
 
@@ -57,13 +58,14 @@ def test_what_a_sketch_has_lost_of_x_is_not_lost_of_the_bound(short):
     assert result.tangent.shape == (model.problem.f.M.size,)
     here = condal.certify(model, result.x, result.y, tangent=result.tangent).bound
     there = condal.certify(model, result.x, result.y).bound
-    assert there < 4 * here < 0  # the optimum is 0
+    assert 0.0 == there < here  # known without y
     # What a proof is asked for is told by the gap, and so it loses the less the nearer x is;
     assert here - 0.1 * (result.objective - here) <= result.bound <= here
     # the dual and the tangent behind it are those of a solve with the whole of x.
     whole = condal.solve(model, condal.CGAL(eta=LineSearch()), tol=1e-3, max_iters=60)
     assert whole.tangent is None
-    assert here == pytest.approx(condal.certify(model, whole.x, whole.y).bound, rel=0.1)
+    same = condal.certify(model, whole.x, whole.y).bound
+    assert abs(here - same) <= 0.1 * (result.objective - here) < here
 
 
 def test_it_is_the_image_of_no_other_than_x_before_it_was_sketched(short):

@@ -45,6 +45,7 @@ from condal.linalg.rounding import (
     stable_norm,
     sum_roundings,
 )
+from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.runtime.arguments import finite_array
 from condal.sets.defaults import trusted
@@ -56,6 +57,7 @@ REFUTED = (
     "a proof of a bound is wrong, by its stated probability of failure or because a piece of the "
     "problem is: check the pieces with condal.check_problem, or solve with another seed"
 )
+KNOWN = "the signs of the terms of the objective"
 NEGLIGIBLE_ROUNDING = 0.02  # of the slack of a proof: not worth a closer bound
 MIN_SIZE, MAX_SIZE = 1e-70, 1e70  # of f and A: duals have the size of f over A, and are squared
 MAX_SQUARED = 1e150  # the square of a larger number may overflow
@@ -118,8 +120,11 @@ def certificate_by(
 ) -> Certificate:
     """Return the certificate of a point by a lower bound that y and the proof prove.
 
-    Without a bound, and with a warning, if the point itself shows that the proof is wrong.
+    Without a bound, and with a warning, if the point itself shows that the proof is wrong. What is
+    known without work takes the place of a weaker bound.
     """
+    if lower < 0 and (known := known_bound(problem)) > lower:
+        lower, proof = known, replace(proof, how=KNOWN, failure=0.0)
     if refutes(problem, seen, y, lower):
         how = f"void: the point has the objective {exact_text(seen.objective)}, and {proof.how} "
         how += f"gave the bound {exact_text(problem.sense * lower)}, which excludes it"
@@ -139,6 +144,20 @@ def certificate_by(
         size_of_X=problem.X.max_norm,
     )
     return replace(certificate, bracket=is_bracket(problem, seen, certificate))
+
+
+def known_bound(problem: Problem) -> float:
+    """Return what f + h is never below, by the signs of its terms: about 0, or -inf for none."""
+    f, X = problem.f, problem.X
+    if problem.maximise or problem.h.conjugate(zeros_of(problem.A)) != 0.0:
+        return -inf
+    if f.L > 0 or type(X) is not Spectrahedron:
+        return float(getattr(f, "least", -inf))
+    from condal.linalg.eigenvalue_bounds import gershgorin
+
+    V = f.M.adjoint(np.ones(1))  # a Laplacian with weights >= 0 is psd up to rounding
+    discs = gershgorin(V) if isinstance(V, Symmetric) else None
+    return -inf if discs is None else X.trace * min(discs.value, 0.0) * (1 + gamma(2))
 
 
 def lower_bound(

@@ -21,6 +21,7 @@ LOG_ROUNDINGS = 8  # of a logarithm or an exponential: 4 units in the last place
 class _Loss:
     """w times a sum of functions of the entries of Mx, each with a number of its own."""
 
+    least = 0.0  # no term is ever below it
     M: Any
     weight: float
 
@@ -216,6 +217,7 @@ class Poisson(_Loss):
         The weight :math:`w`.
     """
 
+    least = -np.inf  # at images below 0
     M: Any
     counts: Any
     background: Any

@@ -62,14 +62,14 @@ class Edges:
         number[upper] = first + np.arange(counts[team.rank])
         number[~upper] = _numbers_below(rows, columns, number, upper, n, team)
         i, j = (_balanced(each[upper], first, count, team) for each in (rows, columns))
-        vertices = _halo(np.concatenate([i, j]), n, team)
-        numbers = _halo(number, count, team)
+        vertices = Halo.of(np.concatenate([i, j]), n, team)
+        numbers = Halo.of(number, count, team)
         order = np.arange(rows.size, dtype=np.float64)
         numbered = sp.csr_array((order, block.indices, block.indptr), block.shape)
         # The columns of the rows are stored in another order: so are the numbers of their edges.
         stored = ShardedRows(numbered, team)
-        which = _places(numbers, number[stored.own.data.astype(np.int64)])
-        ends = _places(vertices, i), _places(vertices, j)
+        which = numbers.places(number[stored.own.data.astype(np.int64)])
+        ends = vertices.places(i), vertices.places(j)
         return cls(count, vertices, ends, stored.with_data(np.ones(rows.size)), numbers, which)
 
     def read(self, U: ShardedArray, weights: Array) -> ShardedArray:
@@ -128,22 +128,6 @@ def _balanced(own: Any, first: int, count: int, team: Team) -> Any:
     ranges = [np.array(team.range(count, rank)) - first for rank in range(team.size)]
     parts = [own[max(begin, 0) : max(end, 0)] for begin, end in ranges]
     return np.concatenate(team.comm.alltoall(parts))
-
-
-def _halo(wanted: Indices, n: int, team: Team) -> Halo:
-    """The halo of the numbers of this rank and of the wanted ones."""
-    begin, end = team.range(n)
-    others = np.unique(wanted[(wanted < begin) | (wanted >= end)])
-    return Halo(np.concatenate([np.arange(begin, end), others]), n, team)
-
-
-def _places(halo: Halo, numbers: Indices) -> Indices:
-    """The places of these numbers in a halo."""
-    begin = int(halo.columns[0])
-    others = halo.columns[halo.own :]
-    outside = halo.own + np.searchsorted(others, numbers)
-    own = (numbers >= begin) & (numbers < begin + halo.own)
-    return np.where(own, numbers - begin, outside)
 
 
 @dataclass(frozen=True, eq=False)

@@ -129,6 +129,20 @@ class Halo:
         self.columns, self.own, self.n, self.team = columns, end - begin, n, team
         self._rows: Any = np.empty(0)
 
+    @classmethod
+    def of(cls, wanted: Indices, n: int, team: Team) -> Halo:
+        """Return the halo of the rows of this rank and of the wanted ones."""
+        begin, end = team.range(n)
+        others = np.unique(wanted[(wanted < begin) | (wanted >= end)])
+        return cls(np.concatenate([np.arange(begin, end), others]), n, team)
+
+    def places(self, rows: Indices) -> Indices:
+        """Return the places of these rows among the columns."""
+        places = rows - int(self.columns[0])
+        outside = (places < 0) | (places >= self.own)
+        places[outside] = self.own + np.searchsorted(self.columns[self.own :], rows[outside])
+        return places
+
     @property
     def size(self) -> int:
         """The number of rows of other ranks."""
@@ -207,13 +221,8 @@ def with_halo(block: Any, team: Team) -> tuple[Any, Halo]:
 
     The columns of this rank come first, then those of other ranks in which the block has entries.
     """
-    begin, end = team.range(block.shape[1])
-    own = (block.indices >= begin) & (block.indices < end)
-    others = np.unique(block.indices[~own])
-    places = np.where(own, block.indices - begin, 0)
-    places[~own] = end - begin + np.searchsorted(others, block.indices[~own])
-    shape = (block.shape[0], end - begin + others.size)
+    halo = Halo.of(block.indices, block.shape[1], team)
+    shape = (block.shape[0], halo.columns.size)
     kind = index_type(max(*shape, block.nnz))
-    indices, indptr = places.astype(kind), block.indptr.astype(kind)
-    renumbered = sp.csr_array((block.data, indices, indptr), shape=shape)
-    return renumbered, Halo(np.concatenate([np.arange(begin, end), others]), block.shape[1], team)
+    indices, indptr = halo.places(block.indices).astype(kind), block.indptr.astype(kind)
+    return sp.csr_array((block.data, indices, indptr), shape=shape), halo

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,12 +28,10 @@ from condal.methods.lowrank.sweeps import (
 )
 from condal.runtime.meter import PRODUCT_FLOPS, spend, time_is_up
 from condal_mpi.halo import Exchange, Halo
+from condal_mpi.matrix import ShardedRows, local_order
 from condal_mpi.node_rows import NodeRows
 from condal_mpi.sharded_array import ShardedArray, mix
 from condal_mpi.team import Team
-
-if TYPE_CHECKING:
-    from condal_mpi.matrix import ShardedRows
 
 NONE = -1
 
@@ -194,13 +192,10 @@ def places(C: ShardedRows, graph: Any, colour: Indices) -> tuple[Indices, Indice
 
 def _with_halo_order(graph: Any) -> Indices:
     """The order of the rows and of the halo that brings neighbours together."""
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
     rows, size = graph.shape
     outside = graph[:, rows:].T
     below = sp.hstack([outside, sp.csr_array((size - rows, size - rows))])
-    square = sp.vstack([graph, below], format="csr")
-    return reverse_cuthill_mckee(sp.csr_matrix(square), symmetric_mode=True).astype(np.int64)
+    return local_order(sp.vstack([graph, below], format="csr"))
 
 
 def _colours(

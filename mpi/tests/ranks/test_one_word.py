@@ -44,16 +44,6 @@ def test_a_checkpoint_that_is_there_is_not_written_over(tmp_path, monkeypatch):
     assert "exists already and is not overwritten: resume it with" in again.stderr
 
 
-def test_a_graph_file_is_refused_with_the_command_that_converts_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "graph.txt").write_text("4 3\n1 2\n2 3\n3 4\n")
-    words = ("solve", "graph.txt", "--as", "max-cut", "--distributed")
-    ended = ranks.run(2, "-m", "condal", *words)
-    assert ended.returncode != 0
-    assert ended.stderr.count("condal: error: ") == 1
-    assert "make it once with condal convert graph.txt graph.txt.shards" in ended.stderr
-
-
 @pytest.mark.parametrize("name", ["missing shard", "swapped with claims", "altered byte"])
 def test_damaged_shards_are_refused_once(name, tmp_path):
     damage, said = damaged_shards.DAMAGES[name]

@@ -24,6 +24,7 @@ from condal.io.formats.adjacency import EntryStream
 from condal.io.formats.graph_files import entries_of, read_labelled_graph
 from condal.io.safe_files import PathLike
 from condal.runtime.limits import Bytes, bytes_of, size
+from condal_mpi.matrix import local_order
 from condal_mpi.shards.manifest import Manifest, ShardRecord, index_of
 from condal_mpi.shards.shard import write_shard
 from condal_mpi.shards.writing import new_folder, row_cuts, shard_count, write_rows
@@ -208,10 +209,7 @@ def convert_graph(
 
 def cuthill_mckee(W: sparse.csr_array) -> tuple[sparse.csr_array, npt.NDArray[np.int64]]:
     """Return W with rows and columns in the order of reverse Cuthill-McKee, and this order."""
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-    matrix = sparse.csr_matrix(W)
-    numbers = reverse_cuthill_mckee(matrix, symmetric_mode=True).astype(np.int64)
+    numbers = local_order(W)
     ordered = sparse.csr_array(W[numbers][:, numbers])
     ordered.sort_indices()
     return ordered, numbers

@@ -8,7 +8,6 @@ from sharded import own_rows, sharded, together
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.meter import Cancelled, Deadline, Stopper
 from condal_mpi.engine import engine
 from condal_mpi.halo import with_halo
 from condal_mpi.maps import DistributedDiagonal
@@ -62,21 +61,6 @@ def test_many_equal_eigenvalues_and_no_matrix_at_all(team):
     assert pair.value == pytest.approx(1.0, abs=1e-6)
     nothing = Symmetric(N, diagonal=sharded(team, np.zeros(N)))
     assert Slepc(N, team=team).smallest(nothing).value == 0.0
-
-
-def test_a_stop_in_a_product_leaves_a_solver_that_works(team, matrix):
-    V, oracle, stopper = (
-        Symmetric(N, [ShardedTerm(rows(team, matrix))]),
-        Slepc(N, team=team),
-        Stopper(),
-    )
-    wanted = oracle.smallest(V, 1e-6).value
-    with team.solving(), Deadline(stopper).on():
-        oracle.smallest(V, 1e-6)
-        stopper.stop()
-        with pytest.raises(Cancelled):
-            oracle.smallest(V, 1e-6)
-    assert oracle.smallest(V, 1e-6).value == pytest.approx(wanted, abs=1e-6)
 
 
 def test_a_product_that_is_no_number_is_told(team, matrix):

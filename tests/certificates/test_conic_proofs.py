@@ -63,6 +63,14 @@ def test_a_free_variable_without_rows_is_unbounded_whatever_the_scale():
     assert not proves_unbounded(program, np.array([2.0, 3.0, 0.0]), np.array([0.0, 0.0, 1.0]))
 
 
+def test_an_objective_with_curvature_does_not_fall_for_ever():
+    """x^2 / 2 - x - y falls along y alone."""
+    A, P = sp.csr_array((0, 2)), sp.csr_array(np.diag([1.0, 0.0]))
+    program = ConicForm(np.array([-1.0, -1.0]), A, np.zeros(0), (Cone("free", 2),), P)
+    assert not proves_unbounded(program, np.zeros(2), np.array([1.0, 0.0]))
+    assert proves_unbounded(program, np.zeros(2), np.array([0.0, 1.0]))
+
+
 def test_costs_of_mixed_scale_do_not_hide_a_ray():
     program = ConicForm(
         np.array([1e4, -1.0]), sp.csr_array((0, 2)), np.zeros(0), (Cone("orthant", 2),)

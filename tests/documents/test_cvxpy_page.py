@@ -33,7 +33,7 @@ def test_condal_is_right_on_all_that_the_page_shows():
 
 @pytest.mark.skipif(not has_cvxpy(), reason="needs CVXPY 1.9")
 def test_every_option_is_on_the_page():
-    from condal.cvxpy.solving import Options
+    from condal.cvxpy.options import Options
 
     for option in fields(Options):
         assert f"`{option.name}" in PAGE, option.name

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
 
 from condal.cvxpy import CONDAL, structure
-from condal.cvxpy.forms import CvxpyProblem, Pair, cone_rows, with_cone
+from condal.cvxpy.forms import CvxpyProblem, Pair, with_cone, without_cone
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.solver import cone_program
 from condal.cvxpy.structure import is_convex
@@ -48,7 +48,7 @@ def test_both_statements_have_the_same_answer(use_quad_obj):
     problem.solve(solver=CONDAL(), use_quad_obj=use_quad_obj)
     assert problem.status == "optimal"
     assert problem.value == pytest.approx(other.value, abs=1e-4 * max(1.0, abs(other.value)))
-    judged = problem.solver_stats.extra_stats.judgement
+    judged = problem.solver_stats.extra_stats.certificate
     assert judged.bound <= other.value + 1e-7
 
 
@@ -109,20 +109,22 @@ def test_a_bound_by_a_rounded_root_says_so():
     )
     problem.solve(solver=CONDAL())
     assert problem.status == "optimal"
-    first = problem.solver_stats.extra_stats.judgement.text.splitlines()[0]
-    assert first.startswith("proved for the quadratic objective of a rounded root of its matrix")
+    how = problem.solver_stats.extra_stats.certificate.how
+    assert how.endswith("trusting a rounded root of the quadratic objective")
 
 
 def test_a_singular_form_is_stated_by_its_cone():
     """(x_1 + x_2)^2 has a P whose smallest eigenvalue is 0, which no factorisation proves."""
     problem = _parabola([[2.0, 2.0], [2.0, 2.0]], [0.0, 0.0])
     linear = with_cone(problem)
-    rows = cone_rows(linear)
     assert linear.P is None
-    assert linear.layout.soc == (rows.stop - rows.start,)
+    assert linear.layout.soc == (linear.b.size - 2,)
     x = np.array([1.0, 2.0])
     s = linear.b - linear.A @ np.append(x, problem.value(x))
-    assert s[rows][0] == pytest.approx(np.linalg.norm(s[rows][1:]))
+    assert s[2] == pytest.approx(np.linalg.norm(s[3:]))
+    pair = without_cone(linear, Pair(np.append(x, problem.value(x)), s))
+    assert pair.x.tolist() == [1.0, 2.0]
+    assert pair.z.tolist() == [1.0, 2.0]
     w = cp.Variable(2)
     asked = cp.Problem(cp.Minimize(cp.quad_form(w, np.ones((2, 2)))), [w[0] >= 1, w[1] >= 2])
     asked.solve(solver=CONDAL())

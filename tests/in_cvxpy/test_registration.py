@@ -39,7 +39,7 @@ def test_it_stands_in_a_path_of_solvers_with_options():
     problem = edge()
     problem.solve(solver_path=[("CONDAL", {"tol": 1e-6}), "SCS"])
     assert problem.solver_stats.solver_name == "CONDAL"
-    assert problem.solver_stats.extra_stats.judgement.gap <= 1e-6
+    assert problem.solver_stats.extra_stats.certificate.gap <= 1e-6
 
 
 def test_options_are_those_of_the_last_call():
@@ -48,7 +48,7 @@ def test_options_are_those_of_the_last_call():
     problem = edge()
     problem.solve(solver="CONDAL")
     assert problem.status == "optimal"
-    assert problem.solver_stats.extra_stats.judgement.gap <= 1e-7
+    assert problem.solver_stats.extra_stats.certificate.gap <= 1e-7
     with pytest.raises(ProblemError, match="tol must be a positive number"):
         register(tol=-1.0)
 

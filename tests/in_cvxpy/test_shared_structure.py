@@ -11,8 +11,8 @@ from condal.cvxpy import CONDAL
 from condal.cvxpy.forms import Pair
 from condal.cvxpy.interior import ClarabelEngine, Substitution
 from condal.cvxpy.nearest import NearestMatrix
+from condal.cvxpy.options import Options
 from condal.cvxpy.solver import KEY, cone_program
-from condal.cvxpy.solving import Options
 from condal.methods.nearest import nearest_psd
 
 

@@ -76,7 +76,7 @@ def _answer(planted: Planted, problem: condal.Problem, result: Result) -> Answer
 
 
 def _price(told: Any) -> float:
-    """Return the absolute price of infeasibility of a certificate or judgement."""
+    """Return the absolute price of infeasibility of a certificate."""
     return float(told.price * told.unit)
 
 
@@ -282,13 +282,13 @@ def by_cvxpy(planted: Planted, rng: np.random.Generator) -> Findings:
             problem.solve(solver=CONDAL(tol=tol, max_seconds=SECONDS))
     except cp.SolverError:
         return Findings("SolverError")
-    judgement = problem.solver_stats.extra_stats.judgement
+    certificate = problem.solver_stats.extra_stats.certificate
     answer = Answer(
         problem.status,
-        judgement.objective,
-        judgement.bound,
-        inf if judgement.infeasibility > 0 else 0.0,
-        _price(judgement),
+        certificate.objective,
+        certificate.bound,
+        inf if certificate.infeasibility > 0 else 0.0,
+        _price(certificate),
         constant=planted.offset,
     )
     return judged(planted, answer)

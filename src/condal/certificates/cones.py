@@ -159,10 +159,13 @@ class ConicForm:
         z = self.c - self.A.T @ y
         return np.concatenate([y, np.delete(z, self.free)])
 
-    @property
+    @cached_property
     def directions(self) -> ConicForm:
-        """minimise <c, d> subject to Ad = 0, d in the cones, without the quadratic term."""
-        return replace(self, b=np.zeros(self.b.size), P=None)
+        """minimise <c, d> subject to Ad = 0, Pd = 0, d in the cones: the objective is linear."""
+        A = self.A
+        if self.P is not None:
+            A = sp.csr_array(sp.vstack([A, self.P[np.diff(self.P.indptr) > 0]]))
+        return replace(self, A=A, b=np.zeros(A.shape[0]), P=None)
 
     @property
     def feasibility(self) -> ConicForm:

@@ -6,18 +6,21 @@ reads the syntax of all modules to keep it so: elsewhere these statuses are only
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
 
 from condal.certificates.certificate import Certificate
 from condal.linalg.points import Array
-from condal.linalg.rounding import Proof
+from condal.linalg.rounding import Proof, norm_above
 from condal.result import Result, Status
 
 if TYPE_CHECKING:
     from condal.certificates.cones import ConicForm
 
 PROVED = Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED
+SLOPE = 1e-12  # of a ray, relative to its size: less may be rounding
 
 
 def of_point(certificate: Certificate | None, tol: float) -> Status | None:
@@ -30,18 +33,52 @@ def of_separation(proof: Proof | None) -> Status | None:
     return Status.INFEASIBLE if proof is not None and proof.value > 0 else None
 
 
-def of_multipliers(form: ConicForm, y: Array) -> Status | None:
-    """Return INFEASIBLE if y proves that no x of the conic program is feasible; else None."""
-    from condal.certificates.conic import proves_infeasible
+class Ending(NamedTuple):
+    """A proof that there is no optimum: by a separator of all points, or by a ray."""
 
-    return Status.INFEASIBLE if proves_infeasible(form, y) else None
+    status: Status
+    vector: Array
 
 
-def of_ray(form: ConicForm, x: Array, ray: Array) -> Status | None:
-    """Return UNBOUNDED if the objective is proved to fall for ever along the ray from x."""
-    from condal.certificates.conic import proves_unbounded
+def separated(dual: ConicForm, near: Iterable[Array]) -> Ending | None:
+    """Return INFEASIBLE with a ray of the dual near one of these along which it falls for ever."""
+    ray = proved_ray(dual, near)
+    return None if ray is None else Ending(Status.INFEASIBLE, ray)
 
-    return Status.UNBOUNDED if proves_unbounded(form, x, ray) else None
+
+def unbounded(
+    form: ConicForm, near: Iterable[Array], points: Callable[[Array], Iterable[Array]]
+) -> Ending | None:
+    """Return UNBOUNDED with a ray near one of these, if a point near one for it is feasible."""
+    ray = proved_ray(form, near)
+    if ray is None or not has_point(form, points(ray)):
+        return None
+    return Ending(Status.UNBOUNDED, ray)
+
+
+def proved_ray(form: ConicForm, near: Iterable[Array]) -> Array | None:
+    """Return a direction near one of these along which the objective falls clearly; or None.
+
+    The right-hand side of the form does not matter.
+    """
+    from condal.certificates.conic import is_clear
+    from condal.certificates.proposals import proved_value
+
+    form = form.directions
+    size = float(abs(form.c).max(initial=0.0))
+    for v in near if size else ():
+        value, w = proved_value(form, v, enough=-SLOPE * size * norm_above(v))
+        if is_clear(-value, form.c, w):
+            return w
+    return None
+
+
+def has_point(form: ConicForm, near: Iterable[Array]) -> bool:
+    """Return whether a feasible point is proved near one of these."""
+    from condal.certificates.proposals import proved_value
+
+    form = form.feasibility
+    return any(proved_value(form, v, enough=1.0)[0] < inf for v in near)
 
 
 def judged(result: Result, tol: float | None = None) -> Result:

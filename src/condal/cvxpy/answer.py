@@ -1,52 +1,96 @@
-"""Answer a CVXPY problem: choose a form, solve its program, and let the judge prove the answer."""
+"""Answer a CVXPY problem: engines propose, and the judge proves what it can of each proposal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from functools import cached_property, partial
+from math import inf, nan
 from typing import Any
 
 import numpy as np
 from cvxpy import settings
 
-from condal.cvxpy.engines import EngineAnswers
-from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal, cone_rows, with_cone
-from condal.cvxpy.judge import Judge
-from condal.cvxpy.judgement import BY_ROOT, Judgement, worded
-from condal.cvxpy.solving import Options, Solved, refuting_row, solve_program
-from condal.cvxpy.verdicts import (
-    MAYBE_INFEASIBLE,
-    PROVED,
-    STATUSES,
-    CvxpyAnswer,
-    poor,
-    require_answer,
-    unbounded,
-)
+from condal.certificates.certificate import Certificate
+from condal.certificates.history import History, Row
+from condal.certificates.judge import Ending, of_point
+from condal.cvxpy.engines import EmbeddedEngine, Engine, FirstOrder, eliminated
+from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal, with_cone, without_cone
+from condal.cvxpy.interior import DIRECTION, SEPARATOR, ClarabelEngine, Proposal
+from condal.cvxpy.judge import BY_ROOT, Judge
+from condal.cvxpy.nearest import NearestMatrix
+from condal.cvxpy.options import Options
 from condal.errors import ProblemError
+from condal.linalg.points import Array
+from condal.methods.interior.cost import MAX_ENGINE_SECONDS
 from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress
-from condal.result import Status
+from condal.result import Result, Status
 from condal.runtime.limits import TimeLimit
 
-MAX_PRIMAL_CONSTRAINTS = (
-    100  # up to which the primal is solved first; the dual's bound is from above
-)
+MAX_PRIMAL_CONSTRAINTS = 100  # up to which the primal is solved first
 DUAL_ADVANTAGE = 4  # solve the dual first if the primal has this many times its constraints
 QUICK_STEP = 0.02  # seconds of an interior-point iteration
+TINY_STEP = 1e-3  # the same: Clarabel is then the faster one
+PROOF_SHARE = 0.1  # of the time that is left, for proofs after a solve
+POOR_ERROR = 0.1  # a larger gap or infeasibility is not an answer
+# Of a proposal, in tol: the last steps of an interior-point method cost little and gain digits.
+ACCURACY, MIN_ACCURACY = 1e-4, 1e-9
+STATUSES = {
+    Status.SOLVED: settings.OPTIMAL,
+    Status.INFEASIBLE: settings.INFEASIBLE,
+    Status.UNBOUNDED: settings.UNBOUNDED,
+    Status.MAX_ITERS: settings.USER_LIMIT,
+    Status.MAX_SECONDS: settings.USER_LIMIT,
+    Status.INTERRUPTED: settings.USER_LIMIT,
+}
+PROVED = settings.OPTIMAL, settings.INFEASIBLE, settings.UNBOUNDED
+NO_ANSWER = "the solve ended without an answer"
+ADVICE = (
+    "The problem may have no solution, or none that is attained; otherwise bounds on its variables "
+    "or a trace_bound= may help"
+)
 OUT_OF_TIME = (
     "the time limit was reached before there was an answer: raise max_seconds, or pass "
     "trace_bound=, a number that, at a solution, no trace of a psd matrix, no bound of a norm, and "
     "no sum of the slacks of inequalities exceeds, which saves the search for one"
 )
-
 UNBOUNDED_TRACE = (
     "no bound was found on the size of {}: neither the constraints nor the objective "
     "imply one, and a proof needs it. Add a constraint, such as trace(X) <= 100 or x <= 100, or "
     "pass trace_bound=, a number that, at a solution, no trace of a psd matrix, no bound of a "
     "norm, and no sum of the slacks of inequalities exceeds"
 )
+ENDINGS = {
+    Status.INFEASIBLE: "a vector near the proposed one, without assumptions: no x is feasible",
+    Status.UNBOUNDED: "a ray and a feasible point, without assumptions: the objective has no bound",
+}
+
+
+Route = Callable[[], Iterator[Proposal]]
+
+
+@dataclass(frozen=True, eq=False)
+class CvxpyAnswer:
+    """CVXPY's status, the result with what is proved, <c, x>, x and its duals z.
+
+    For an infeasible problem, z proves that there is no x.
+    """
+
+    status: str
+    result: Result
+    x: Array | None = None
+    z: Array | None = None
+
+    @property
+    def value(self) -> float:
+        """The objective at x."""
+        return nan if self.x is None else self.result.objective
+
+    @property
+    def error(self) -> float:
+        """The largest of the gap, the infeasibility and its price, as judged; inf for none."""
+        return inf if self.x is None else self.result.certificate.error
 
 
 def answer_problem(
@@ -55,225 +99,242 @@ def answer_problem(
     """Return the answer to a CVXPY problem; raise ProblemError if nothing bounds the trace."""
     limit = TimeLimit(options.max_seconds)
     with limit.on():  # for the proofs of the judge
-        answer = _answer(problem, options, progress, limit)
+        answer = _Question(problem, options, progress, limit).answer()
     return replace(answer, result=replace(answer.result, seconds=limit.seconds))
 
 
-def _answer(
-    problem: CvxpyProblem, options: Options, progress: Progress | None, limit: TimeLimit
-) -> CvxpyAnswer:
-    if problem.P is None:
-        return _Question(problem, options, progress, limit).answer()
-    native = None
-    if options.method is None and options.trace_bound is None:
-        native = EngineAnswers(problem, options, progress, limit).by_engines()
-        if native is not None and (native.status in PROVED or limit.is_over()):
-            return native
-    linear = with_cone(problem)
-    try:
-        answer = _Question(linear, options, progress, limit).answer()
-    except ProblemError:
-        if native is None:
-            raise
-        return native
-    stated = replace(
-        answer,
-        x=None if answer.x is None else answer.x[:-1],
-        z=None if answer.z is None else np.delete(answer.z, cone_rows(linear)),
-    )
-    stated = _confirmed(stated, Judge(problem))
-    if native is None or stated.status in PROVED:
-        return stated
-    return min(stated, native, key=attrgetter("error"))
-
-
-def _confirmed(answer: CvxpyAnswer, judge: Judge) -> CvxpyAnswer:
-    """Return the answer to the statement by a root of P, as far as P itself allows it.
-
-    A root is rounded, and a small eigenvalue may be lost, so a ray of the root is proved again
-    with P. That no x is feasible does not depend on P. A bound assumes that the root is exact.
-    """
-    if answer.status == settings.UNBOUNDED and not judge.unbounded():
-        text = "the objective seems to be unbounded, but this is not proved"
-        return _unproved(answer, settings.UNBOUNDED_INACCURATE, text)
-    if answer.status == settings.INFEASIBLE:
-        if answer.z is None or judge.refutation(answer.z) is None:
-            return _unproved(answer, settings.INFEASIBLE_INACCURATE, MAYBE_INFEASIBLE)
-    elif answer.result.judgement.certified:
-        judged = worded(answer.result.judgement, BY_ROOT)
-        return replace(answer, result=replace(answer.result, judgement=judged))
-    return answer
-
-
-def _unproved(answer: CvxpyAnswer, status: str, text: str) -> CvxpyAnswer:
-    result = replace(answer.result, judgement=Judgement(text=text), reason=text)
-    return replace(answer, status=status, result=result)
-
-
 @dataclass(frozen=True, eq=False)
-class _Question(EngineAnswers):
-    """The ways to an answer of a CVXPY problem."""
+class _Question:
+    """A CVXPY problem, the options, the progress display, and the time for all attempts."""
 
-    answered: dict[Any, CvxpyAnswer] = field(default_factory=dict)
+    problem: CvxpyProblem
+    options: Options
+    progress: Progress | None
+    limit: TimeLimit
+    unproved: list[CvxpyAnswer] = field(default_factory=list)
+    faults: list[ProblemError] = field(default_factory=list)
+    proposed: list[Pair] = field(default_factory=list)
+
+    @cached_property
+    def own(self) -> Judge:
+        """The judge of the problem itself, for rays and separators."""
+        return Judge(self.problem)
+
+    @cached_property
+    def linear(self) -> Judge:
+        """The judge of the statement with a linear objective, which first-order methods take."""
+        return Judge(with_cone(self.problem), BY_ROOT) if self.problem.P is not None else self.own
 
     def answer(self) -> CvxpyAnswer:
-        if not self.problem.layout.blocks:
-            return self._of_equations()
-        unproved: list[CvxpyAnswer] = []
-        for route in self._routes():
+        """Propose, judge, and stop at a proof or a limit."""
+        for judge, route in self._routes():
             try:
-                answer = route()
-            except ProblemError as error:
-                fault = error
-                continue
-            if answer is not None and answer.status in PROVED:
-                return answer
-            unproved += [] if answer is None else [answer]
-            if unproved and (self.limit.is_over() or unproved[-1].status == settings.USER_LIMIT):
-                break  # the limits hold for all routes together
-        if not unproved:
-            raise fault
-        return min(unproved, key=attrgetter("error"))
+                for proposal in route():
+                    answer = self._judged(judge, proposal)
+                    if answer is not None and answer.status in PROVED:
+                        return answer
+                    self.unproved.extend([] if answer is None else [answer])
+            except ProblemError as fault:
+                self.faults.append(fault)
+            # The limits hold for all routes together.
+            last = self.unproved[-1].status if self.unproved else ""
+            if last == settings.USER_LIMIT or (last and self.limit.is_over()):
+                break
+        return self._refuted or self._ended(self.own.unbounded()) or self._best
 
-    def _routes(self) -> list[Callable[[], CvxpyAnswer | None]]:
-        """The ways to an answer, cheapest first.
+    # ---- propose -----------------------------------------------------------------------------
+
+    def _routes(self) -> Iterator[tuple[Judge, Route]]:
+        """Yield the ways to an answer, cheapest first, with the judge of what they propose.
 
         Interior-point methods need no bound on the trace and come first where an iteration is
         quick. Within a trace that rows bound, the first-order methods are faster on large
         problems. Only a solve may find another bound, so that comes last.
         """
-        first, last = self._refuted_by_elimination, self._by_search
-        if self.options.method is not None or self.options.trace_bound is not None:
-            return [first, last]
-        if self.step_seconds > QUICK_STEP:
-            return [first, self._within_rows, self.by_engines, last]
-        if self.problem.structure.has_consistent_equations(self.problem.b):
-            return [self.by_engines, first, self._within_rows, last]
-        return [first, self.by_engines, self._within_rows, last]
+        chosen = self.options.method is not None or self.options.trace_bound is not None
+        if self.problem.P is not None and not chosen:
+            yield self.own, partial(self._by_engines, engines_for(self.problem))
+        problem = self.linear.problem
+        routes: list[Route] = [partial(eliminated, problem)]
+        if problem.layout.blocks:
+            routes.append(partial(self._by_first_order, search=True))
+        if problem.layout.blocks and not chosen:
+            within = partial(self._by_first_order, search=False)
+            engines = engines_for(problem)
+            solve, quick = partial(self._by_engines, engines), engines[0].step_seconds <= QUICK_STEP
+            routes[1:1] = [solve, within] if quick else [within, solve]
+            if quick and problem.structure.has_consistent_equations(problem.b):
+                routes[:2] = routes[1::-1]
+        yield from ((self.linear, route) for route in routes)
 
-    def _refuted_by_elimination(self) -> CvxpyAnswer | None:
-        """Return the answer if a contradiction that the elimination finds is proved."""
-        form, dual = Primal(self.problem), Dual(self.problem)
-        proposals = [form.contradiction()] if form.elimination.contradictions.size else []
-        if dual.elimination.ray is not None:
-            proposals.append(dual.contradiction())
-        refuting = refuting_row(form.program)
-        if refuting is not None:
-            proposals.append(form.separating(-refuting))
-        refuted = (self._refuted(z) for z in proposals)
-        return next((answer for answer in refuted if answer is not None), None)
+    def _by_engines(self, engines: list[Engine]) -> Iterator[Proposal]:
+        accuracy = max(ACCURACY * self.options.tol, MIN_ACCURACY)
+        for k, engine in enumerate(engines):
+            if engine.step_seconds <= MAX_ENGINE_SECONDS and not (k and self.limit.is_over()):
+                yield engine.propose(self._left, accuracy)
 
-    def _within_rows(self) -> CvxpyAnswer | None:
-        """Answer by a solve within a trace that a sum of rows bounds; None if none does."""
-        faults: list[ProblemError] = []
-        answers = self._attempts(faults, search=False)
-        return min(answers, key=attrgetter("error")) if answers else None
+    def _by_first_order(self, *, search: bool) -> Iterator[Proposal]:
+        """Propose by the programs in s and in z, up to the first answer."""
+        problem = self.linear.problem
+        in_s, in_z = problem.fewest
+        forms: list[type[Primal | Dual]] = [Primal, Dual]
+        if self.options.trace_bound is not None:  # it bounds s
+            forms = [Primal]
+        elif in_s > max(MAX_PRIMAL_CONSTRAINTS, DUAL_ADVANTAGE * in_z):
+            forms = [Dual, Primal]
+        for form in forms:
+            before = len(self.unproved)
+            try:
+                engine = FirstOrder(form(problem), self._excess, self.progress, search)
+                yield engine.propose(self._left)
+            except ProblemError as fault:
+                self.faults.append(fault)
+            if len(self.unproved) > before:
+                return
 
-    def _by_search(self) -> CvxpyAnswer:
-        """Answer by a solve within a trace that is searched for, or by a direction."""
-        faults: list[ProblemError] = []
-        answers = self._attempts(faults, search=True)
-        if answers and (answers[-1].status in PROVED or not poor(answers[-1].result)):
-            return answers[-1]
-        proved = self._proved_without_solution()
-        if proved is not None:
-            return proved
-        if answers:
-            return answers[0]
+    @property
+    def _left(self) -> Options:
+        """The options, with the time that is left for a solve."""
+        left = self.limit.share(1 - PROOF_SHARE)
+        return replace(self.options, max_seconds=left.max_seconds)
+
+    # ---- judge -------------------------------------------------------------------------------
+
+    def _certificate(self, judge: Judge, proposal: Proposal) -> Certificate:
+        tol, trace_bound = self.options.tol, self.options.trace_bound
+        return judge.judge(proposal.pair, tol, trace_bound, proposal.inner)
+
+    def _excess(self, proposal: Proposal) -> float:
+        """Return how many times tol the judged error of a solution is."""
+        return self._certificate(self.linear, proposal).error / self.options.tol
+
+    def _judged(self, judge: Judge, proposal: Proposal) -> CvxpyAnswer | None:
+        """Return the answer that a proposal is, proved or not; None if it is of no use."""
+        pair, result = proposal.pair, proposal.result
+        if not proposal.outcome:
+            return None
+        own = pair if judge is self.own else without_cone(judge.problem, pair)
+        self.proposed.append(own)
+        if proposal.outcome == SEPARATOR:
+            proved = self._ended(self.own.refutation(own.z), proposal)
+            if proved is not None or result is None:
+                return proved
+            certificate = Certificate(nan, -inf, nan, "no x seems to be feasible")
+            answer = self._answer(Status.INACCURATE, certificate, proposal, z=own.z)
+            return replace(answer, status=settings.INFEASIBLE_INACCURATE)
+        if proposal.outcome == DIRECTION:
+            proved = self._ended(self.own.unbounded(own.x), proposal) or self._refuted
+            if proved is not None or result is None:
+                return proved
+            return self._falling(proposal)
+        certificate = self._certificate(judge, proposal)
+        status = of_point(certificate, self.options.tol)
+        if status is None:
+            error = judge.problem.error(pair)
+            ended = Status.INACCURATE if result is None else result.status
+            limited = STATUSES.get(ended) == settings.USER_LIMIT and error > self.options.tol
+            if error > POOR_ERROR and not limited:
+                fault = f"{NO_ANSWER}: x and its duals have an error of {error:.1g}. {ADVICE}"
+                self.faults.append(ProblemError(fault))
+                return None
+            status = ended if limited else Status.INACCURATE
+        return self._answer(status, certificate, proposal, own.x, own.z)
+
+    def _ended(self, ending: Ending | None, proposal: Proposal | None = None) -> CvxpyAnswer | None:
+        """Return the answer to a problem that is proved to have no optimum."""
+        if ending is None:
+            return None
+        z = ending.vector if ending.status is Status.INFEASIBLE else None
+        certificate = Certificate(nan, -inf, nan, ENDINGS[ending.status])
+        return self._answer(ending.status, certificate, proposal, z=z)
+
+    @cached_property
+    def _refuted(self) -> CvxpyAnswer | None:
+        """The answer if a search proves that no x is feasible."""
+        return self._ended(self.own.refutation())
+
+    def _falling(self, proposal: Proposal) -> CvxpyAnswer:
+        """Return the answer to a problem that a method calls unbounded, which is not proved."""
+        feasible = self.own.feasible()
+        point = "a feasible point" if feasible else "no feasible point"
+        certificate = Certificate(nan, -inf, nan, f"{point} is proved, and no improving ray")
+        answer = self._answer(Status.INACCURATE, certificate, proposal)
+        status = settings.UNBOUNDED_INACCURATE if feasible else settings.INFEASIBLE_OR_UNBOUNDED
+        return replace(answer, status=status)
+
+    def _answer(
+        self,
+        status: Status,
+        certificate: Certificate,
+        proposal: Proposal | None,
+        x: Array | None = None,
+        z: Array | None = None,
+    ) -> CvxpyAnswer:
+        """Return an answer with what is proved of it, and the result of the solve behind it."""
+        result = None if proposal is None else proposal.result
+        if result is None:
+            result = _result(status, certificate, proposal)
+            if x is not None and proposal is not None and self.progress is not None:
+                self.progress(result.history.last)
+        tol, reason = self.options.tol, ""
+        if status is Status.INACCURATE:
+            reason = certificate.how if x is None else certificate.excess(tol)
+        result = replace(
+            result,
+            y=result.y if z is None else z,
+            status=status,
+            certificate=certificate,
+            reason=reason,
+            tol=tol,
+        )
+        said = STATUSES.get(status, settings.OPTIMAL_INACCURATE)
+        return CvxpyAnswer(said, result, x, z)
+
+    @property
+    def _best(self) -> CvxpyAnswer:
+        """The best of the answers that are not proved; ProblemError without any."""
+        if self.unproved:
+            return min(self.unproved, key=lambda answer: answer.error)
         if self.limit.is_over():
             raise ProblemError(OUT_OF_TIME)
-        unbounded = any(isinstance(fault, UnboundedTraceError) for fault in faults)
-        if not unbounded:
-            raise faults[0]
+        if not any(isinstance(fault, UnboundedTraceError) for fault in self.faults):
+            raise self.faults[0] if self.faults else ProblemError(f"{NO_ANSWER}. {ADVICE}")
         grown = self.problem.moved(self.proposed[-1].x) if self.proposed else ["a solution"]
         raise ProblemError(UNBOUNDED_TRACE.format(", ".join(grown)))
 
-    def _attempts(self, faults: list[ProblemError], *, search: bool) -> list[CvxpyAnswer]:
-        """Return the answers by the programs in s and in z, up to the first good one."""
-        attempts = [self._by_primal, self._by_dual]
-        in_s, in_z = self.problem.fewest
-        if self.options.trace_bound is not None:  # it bounds s
-            attempts = attempts[:1]
-        elif in_s > max(MAX_PRIMAL_CONSTRAINTS, DUAL_ADVANTAGE * in_z):
-            attempts = attempts[::-1]
-        answers: list[CvxpyAnswer] = []
-        for attempt in attempts:
-            try:
-                if attempt not in self.answered:
-                    self.answered[attempt] = attempt(search=search)
-            except ProblemError as fault:
-                faults.append(fault)
-                continue
-            answer = self.answered[attempt]
-            answers.append(answer)
-            good = answer.status in PROVED or not poor(answer.result)
-            if good or answer.status == settings.USER_LIMIT:  # the limit holds for all attempts
-                break
-        return answers
 
-    def _of_equations(self) -> CvxpyAnswer:
-        """Answer a problem without cones, for which the elimination proposes all there is."""
-        form = Primal(self.problem)
-        z = form.contradiction() if form.elimination.contradictions.size else None
-        refuted = None if z is None else self._refuted(z)
-        if refuted is not None:
-            return refuted
-        pair = form.pair(np.zeros(0), np.zeros(0))
-        if form.elimination.ray is not None and self.judge.unbounded(form.elimination.ray, pair.x):
-            return unbounded()
-        return self._with_pair(pair)
+def engines_for(problem: CvxpyProblem) -> list[Engine]:
+    """Return the interior-point methods to try, one after the other."""
+    clarabel = ClarabelEngine(problem)
+    if problem.P is not None:
+        nearest = NearestMatrix.of(problem)
+        return [clarabel] if nearest is None else [nearest, clarabel]
+    if clarabel.step_seconds > TINY_STEP:
+        embedded = EmbeddedEngine(problem)
+        if embedded.step_seconds < clarabel.step_seconds:
+            return [embedded]
+    return [clarabel]
 
-    def _by_primal(self, *, search: bool) -> CvxpyAnswer:
-        """Answer by the program in s."""
-        form = Primal(self.problem)
-        ray = form.elimination.ray
-        if ray is not None and self.judge.ray(ray) is not None:
-            return self._if_feasible()
-        if form.program.b.size == 0:
-            return self._without_rows(form)
 
-        def pair(solution: Solved) -> Pair:
-            return form.pair(solution.blocks, solution.dual)
-
-        solution = solve_program(
-            form.program, self._left, self.progress, self._excess(pair), search=search
-        )
-        result = require_answer(solution.result)
-        if result.status is Status.INFEASIBLE:
-            return self._infeasible_answer(form.separating(-solution.separator), result)
-        if result.status is Status.UNBOUNDED:
-            direction = None if solution.ray is None else form.direction(solution.ray)
-            return self._if_feasible(direction, result)
-        return self._with_pair(pair(solution), STATUSES[result.status], result)
-
-    def _without_rows(self, form: Primal) -> CvxpyAnswer:
-        """Answer a program in s without rows: s = 0 is optimal, or the objective is unbounded."""
-        program = form.program
-        answer = self._with_pair(form.pair(np.zeros(program.c.shape[1]), np.zeros(0)))
-        if answer.status == settings.OPTIMAL:
-            return answer
-        unbounded = self._if_feasible()
-        return unbounded if unbounded.status == settings.UNBOUNDED else answer
-
-    def _by_dual(self, *, search: bool) -> CvxpyAnswer:
-        """Answer by the program in z."""
-        form = Dual(self.problem)
-        refuted = None if form.elimination.ray is None else self._refuted(form.contradiction())
-        if refuted is not None:
-            return refuted
-        if refuting_row(form.program) is not None and self.judge.ray() is not None:
-            return self._if_feasible()
-
-        def pair(solution: Solved) -> Pair:
-            return form.pair(solution.blocks, -solution.dual)
-
-        solution = solve_program(
-            form.program, self._left, self.progress, self._excess(pair), search=search
-        )
-        result = require_answer(solution.result)
-        if result.status is Status.UNBOUNDED:
-            z = None if solution.ray is None else form.separating(solution.ray)
-            return self._infeasible_answer(z, result)
-        if result.status is Status.INFEASIBLE:  # unbounded, if there is a feasible x
-            return self._if_feasible(result=result)
-        return self._with_pair(pair(solution), STATUSES[result.status], result)
+def _result(status: Status, certificate: Certificate, proposal: Proposal | None) -> Result:
+    """Return the result of an engine, with one row of history, its last, or of the elimination."""
+    iterations, seconds = (0, 0.0) if proposal is None else (proposal.iterations, proposal.seconds)
+    row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
+    row |= {"k": iterations, "oracle_calls": 0, "matvecs": 0, "seconds": seconds}
+    measured = ("objective", "bound", "gap", "infeasibility", "price")
+    row |= {name: getattr(certificate, name) for name in measured} | {"proved": certificate.error}
+    history = History()
+    if iterations:
+        history.append(Row(**row))
+    return Result(
+        x=None,
+        y=np.zeros(0),
+        status=status,
+        certificate=certificate,
+        history=history,
+        seconds=seconds,
+        oracle_calls=0,
+        matvecs=0,
+        problem_name="CVXPY problem",
+        method="elimination" if proposal is None else proposal.method,
+    )

@@ -14,7 +14,6 @@ from scipy.sparse.linalg import lsqr
 
 from condal.certificates.certificate import CheckedAnswer
 from condal.cvxpy.judge import Judge
-from condal.cvxpy.judgement import BEYOND_TRACE
 from condal.cvxpy.solver import CONDAL, cone_program
 from condal.cvxpy.svec import svec
 from condal.errors import ProblemError
@@ -24,6 +23,7 @@ from condal.problems.conic.interior import completed
 
 CONTRADICTION = "the proofs of the two bounds contradict each other"
 FALSE_TRACE = "a feasible point is better than every point within the given trace bound"
+BEYOND_TRACE = "for points within the given trace bound"
 ASSUMPTION = "assuming only that CVXPY's cone program states the problem"
 
 
@@ -139,7 +139,7 @@ def _without_optimum(problem: cp.Problem, judge: Judge, z: Array | None) -> Chec
     sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
     if judge.refutation(z) is not None:
         proved, what = "infeasible", "no point is feasible"
-    elif judge.unbounded():
+    elif judge.unbounded() is not None:
         proved, what = "unbounded", "the objective is unbounded"
     else:
         text = "nothing is proved: neither that the problem is infeasible nor that it is unbounded"

@@ -1,46 +1,42 @@
-"""Answers by engines that need no bound on the trace: the engine, and what its proposal proves.
+"""Engines that propose answers: by interior-point methods, elimination, and first-order methods.
 
-Beside those of other modules, the interior-point engine of this library. It solves the program in s
-or in z, whichever has fewer rows. For the program in s it also proposes a z deep inside its cone,
-near which the judge proves a bound.
+The interior-point engine of this library solves the program in s or in z, whichever has fewer rows.
+For the program in s it also proposes a z deep inside its cone, near which the judge proves a bound.
+The first-order methods work on the same programs, within a bound on the trace.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from math import nan
-from typing import Any
 
 import numpy as np
-from cvxpy import settings
 
 from condal.certificates.cones import Cone
-from condal.certificates.history import Row
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
 from condal.cvxpy.interior import DIRECTION, SEPARATOR, SOLUTION, ClarabelEngine, Proposal
-from condal.cvxpy.judgement import Judgement
 from condal.cvxpy.nearest import NearestMatrix
-from condal.cvxpy.solving import Options
-from condal.cvxpy.verdicts import (
-    POOR_ERROR,
-    PROVED,
-    CvxpyAnswer,
-    Verdicts,
-    answer_of,
-    result_of,
-    unbounded,
-)
+from condal.cvxpy.options import Options
+from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.methods.interior.cost import MAX_ENGINE_SECONDS, stacked_step_seconds
+from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal as Ending
 from condal.methods.interior.engine import propose as embedding
-from condal.result import Result
+from condal.problems.conic.model import ConicModel
+from condal.problems.conic.modelling import conic_model
+from condal.problems.conic.program import Block, Program
+from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
+from condal.report.progress import Progress
+from condal.result import Result, Status
+from condal.runtime.limits import TimeLimit
 
-TINY_STEP = 1e-3  # seconds of an iteration
-# Of a proposal, in tol: the last steps of an interior-point method cost little and gain digits.
-ACCURACY, MIN_ACCURACY = 1e-4, 1e-9
+INTERIOR = "interior-point"  # the name of the method
+MAX_ATTEMPTS = 8  # of a solve, each with a smaller tolerance
+SEARCH_SHARE = 0.6  # of the time, at most, for the search for a bound on the trace
+SMALLEST_CUT = 1e-3  # of the tolerance
+NEAR = 100  # times tol: a gap that a smaller tolerance may close
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +44,6 @@ class EmbeddedEngine:
     """The engine for one problem."""
 
     problem: CvxpyProblem
-
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "interior-point"
 
     @cached_property
     def form(self) -> Primal | Dual:
@@ -80,7 +71,9 @@ class EmbeddedEngine:
         pair = form.pair(ended.x, ended.y)
         deep = ended.deep if isinstance(form, Primal) else None
         inner = None if deep is None else form.pair(ended.x, deep)
-        return Proposal(SOLUTION, pair, ended.iterations, time.perf_counter() - start, inner)
+        return Proposal(
+            SOLUTION, pair, INTERIOR, ended.iterations, time.perf_counter() - start, inner
+        )
 
     def _ray(self, ended: Ending, seconds: float) -> Proposal:
         """Return a separator or a direction, from a ray of the program."""
@@ -94,73 +87,150 @@ class EmbeddedEngine:
             outcome, x = DIRECTION, form.direction(ended.x)
         elif ended.outcome == "direction":
             outcome, z = SEPARATOR, form.separating(ended.x)
-        return Proposal(outcome, Pair(x, z), ended.iterations, seconds)
+        return Proposal(outcome, Pair(x, z), INTERIOR, ended.iterations, seconds)
 
 
 Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
 
 
+def eliminated(problem: CvxpyProblem) -> Iterator[Proposal]:
+    """Yield what the elimination of variables shows: contradictions, a ray, a problem without rows.
+
+    A contradiction is a row that states 0 = g, two equations, or a row of nonnegative numbers.
+    """
+    form, dual = Primal(problem), Dual(problem)
+    x, z = np.zeros(problem.c.size), np.zeros(problem.b.size)
+
+    def proposal(outcome: str, pair: Pair) -> Proposal:
+        return Proposal(outcome, pair, "elimination", 0, 0.0)
+
+    if form.elimination.contradictions.size:
+        yield proposal(SEPARATOR, Pair(x, form.contradiction()))
+    if dual.elimination.ray is not None:
+        yield proposal(SEPARATOR, Pair(x, dual.contradiction()))
+    refuting = refuting_row(form.program) if problem.layout.blocks else None
+    if refuting is not None:
+        yield proposal(SEPARATOR, Pair(x, form.separating(-refuting)))
+    if form.elimination.ray is not None:
+        yield proposal(DIRECTION, Pair(form.elimination.ray, z))
+    if not problem.layout.blocks:
+        yield proposal(SOLUTION, form.pair(np.zeros(0), np.zeros(0)))
+    elif form.program.b.size == 0:
+        yield proposal(SOLUTION, form.pair(np.zeros(form.program.c.shape[1]), np.zeros(0)))
+
+
 @dataclass(frozen=True, eq=False)
-class EngineAnswers(Verdicts):
-    """The answers to a CVXPY problem that engines propose."""
+class FirstOrder:
+    """The methods of `condal.solve` for the program in s or in z.
 
-    proposed: list[Pair] = field(default_factory=list)
+    `excess` returns how many times tol the error of a solution is, as the judge sees it: the solve
+    resumes with a smaller tolerance if it is above 1. Without `search`, only sums of rows may bound
+    the trace.
+    """
 
-    @cached_property
-    def engines(self) -> list[Engine]:
-        """The engines to try, one after the other."""
-        clarabel = ClarabelEngine(self.problem)
-        if self.problem.P is not None:
-            nearest = NearestMatrix.of(self.problem)
-            return [clarabel] if nearest is None else [nearest, clarabel]
-        if clarabel.step_seconds <= TINY_STEP:
-            return [clarabel]
-        embedded = EmbeddedEngine(self.problem)
-        return [embedded if embedded.step_seconds < clarabel.step_seconds else clarabel]
+    form: Primal | Dual
+    excess: Callable[[Proposal], float]
+    progress: Progress | None
+    search: bool
 
-    @property
-    def step_seconds(self) -> float:
-        """About the seconds of an iteration of the first engine."""
-        return self.engines[0].step_seconds
-
-    def by_engines(self) -> CvxpyAnswer | None:
-        """Return the first answer that is proved, or the last one; None if there is none."""
-        answer = None
-        for engine in self.engines:
-            if engine.step_seconds <= MAX_ENGINE_SECONDS and not (answer and self.limit.is_over()):
-                answer = self._by_engine(engine) or answer
-            if answer is not None and answer.status in PROVED:
+    def propose(self, options: Options) -> Proposal:
+        """Return what the method proposes; raise ProblemError if nothing bounds the trace."""
+        form, limit = self.form, TimeLimit(options.max_seconds)
+        if form.program.b.size == 0 and isinstance(form, Primal):
+            raise UnboundedTraceError("no row bounds anything")
+        model = conic_model(
+            form.program,
+            options.trace_bound,
+            max_seconds=limit.share(SEARCH_SHARE).max_seconds,
+            search=self.search,
+        )
+        trace = model.trace
+        if isinstance(trace, TraceBound) and not trace.proved and trace.proposal is None:
+            raise UnboundedTraceError(f"nothing bounds the trace of {form.program.name}")
+        tol, result, proposal = options.tol, None, None
+        for _ in range(MAX_ATTEMPTS):
+            try:
+                result = model.solve(
+                    options.method,
+                    tol=tol,
+                    max_iters=options.max_iters,
+                    max_seconds=limit.max_seconds,
+                    seed=options.seed,
+                    callback=self.progress,
+                    warm_start=result,
+                )
+            except np.linalg.LinAlgError as error:  # rounding broke a method down
+                if proposal is None:
+                    raise ProblemError(f"the solve broke down: {error}") from error
                 break
-        return answer
+            proposal = self._proposal(model, result)
+            # The gap is that of the objective with its offset.
+            value = max(1.0, abs(model.objective(result)))
+            over = result.gap * result.certificate.unit / value / options.tol
+            near = result.status is Status.STALLED and over <= NEAR  # its bound lost a little
+            if not (result.status is Status.SOLVED or near):
+                break
+            over = self.excess(proposal) if over <= 1 else over
+            if over <= 1:
+                break
+            tol *= max(0.5 / over, SMALLEST_CUT)
+        assert proposal is not None
+        return proposal
 
-    def _by_engine(self, engine: Engine) -> CvxpyAnswer | None:
-        """Answer by what an engine proposes; None if that is of no use."""
-        proposal = engine.propose(self._left, max(ACCURACY * self.options.tol, MIN_ACCURACY))
-        x, z = proposal.pair
-        self.proposed.append(proposal.pair)
-        if proposal.outcome == SEPARATOR:
-            return self._refuted(z)
-        if proposal.outcome == DIRECTION:
-            return unbounded() if self.judge.unbounded(x) else None
-        if proposal.outcome != SOLUTION:
-            return None
-        judged = self.judge.judge(proposal.pair, self.options.tol, inner=proposal.inner)
-        proved = judged.within(self.options.tol)
-        if not proved and self.problem.error(proposal.pair) > POOR_ERROR:
-            return None
-        status = settings.OPTIMAL if proved else settings.OPTIMAL_INACCURATE
-        result = _result(status, judged, proposal, engine.name)
-        if self.progress is not None:
-            self.progress(result.history.last)
-        return answer_of(status, judged, result, x, z)
+    def _proposal(self, model: ConicModel, result: Result) -> Proposal:
+        """Return what a result of the program says of x and z."""
+        form, ray = self.form, None if model.verdict is None else model.verdict.ray
+        x: Array = np.zeros(form.problem.c.size)
+        z: Array = np.zeros(form.problem.b.size)
+        if result.status is Status.INFEASIBLE:
+            y, outcome = model.separator(result), SEPARATOR
+            if isinstance(form, Primal):
+                z = form.separating(-y)
+            else:
+                x, outcome = form.direction(-y), DIRECTION
+        elif result.status is Status.UNBOUNDED:
+            assert ray is not None
+            outcome = DIRECTION if isinstance(form, Primal) else SEPARATOR
+            if isinstance(form, Primal):
+                x = form.direction(ray)
+            else:
+                z = form.separating(ray)
+        else:
+            sign = 1.0 if isinstance(form, Primal) else -1.0
+            outcome, blocks = SOLUTION, model.blocks(result, full=True)
+            flat = np.concatenate([np.asarray(block).ravel() for block in blocks])
+            x, z = form.pair(flat, sign * model.dual(result))
+        return Proposal(
+            outcome, Pair(x, z), result.method, result.iterations, result.seconds, None, result
+        )
 
 
-def _result(status: str, judged: Judgement, proposal: Proposal, method: str) -> Result:
-    """Return the result of a solve by an engine: one row of history, its last."""
-    result = replace(result_of(status, judged), method=method, seconds=proposal.seconds)
-    row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
-    row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
-    measured = ("objective", "bound", "gap", "infeasibility", "price")
-    row |= {name: getattr(judged, name) for name in measured} | {"proved": judged.error}
-    result.history.append(Row(**row))
-    return replace(result, y=proposal.pair.z)
+def refuting_row(program: Program) -> Array | None:
+    """Return y, nonzero in one row, with A'y in the dual cone and <b, y> < 0; or None.
+
+    Entries of an orthant, diagonal entries and the first entry of a second-order block are never
+    negative. A row of such entries, with coefficients >= 0 and b < 0 or vice versa, is infeasible
+    without any bound.
+    """
+    A, b = program.A, program.b
+    if A.nnz == 0:
+        return None
+    block = program.owners(A.indices)
+    steps = np.array([_step(cone) for cone in program.blocks])[block]
+    nonnegative = (A.indices - program.offsets[block]) % steps == 0
+    owner = np.repeat(np.arange(b.size), np.diff(A.indptr))
+    counts = [
+        np.bincount(owner[of], minlength=b.size) for of in (~nonnegative, A.data < 0, A.data > 0)
+    ]
+    other, negative, positive = (count > 0 for count in counts)
+    rows = np.flatnonzero(~other & (((b < 0) & ~negative) | ((b > 0) & ~positive)))
+    if rows.size == 0:
+        return None
+    y = np.zeros(b.size)
+    y[rows[0]] = -np.sign(b[rows[0]])
+    return y
+
+
+def _step(block: Block) -> int:
+    """Return the distance from one entry that is never negative to the next."""
+    return {"orthant": 1, "psd": block.n + 1, "second-order": block.n}[block.kind]

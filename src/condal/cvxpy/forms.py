@@ -205,6 +205,10 @@ class Dual:
         z1 = self._multiplicity * self.problem.layout.gathered(blocks)
         return np.concatenate([-(self.elimination.E @ (self._split[1].T @ z1)), z1])
 
+    def direction(self, y: Array) -> Array:
+        """Return the direction of x for multipliers that prove that no z is feasible."""
+        return np.asarray(self.elimination.M.T @ y)
+
     def contradiction(self) -> Array:
         """Return z, A'z = 0 and <b, z> < 0, from contradictory equations."""
         assert self.elimination.ray is not None
@@ -217,7 +221,7 @@ def with_cone(problem: CvxpyProblem) -> CvxpyProblem:
     So CVXPY states a quadratic objective for solvers that take none. One that is proved convex is
     bounded by its tangents instead.
 
-    The cone stands after the other second-order cones: `cone_rows` are its rows.
+    The cone stands after the other second-order cones; `without_cone` leads back.
     """
     if problem.P is None:
         return problem
@@ -237,7 +241,8 @@ def with_cone(problem: CvxpyProblem) -> CvxpyProblem:
     )
 
 
-def cone_rows(problem: CvxpyProblem) -> slice:
-    """Return the rows of the cone that `with_cone` adds, in the problem that it returns."""
+def without_cone(problem: CvxpyProblem, pair: Pair) -> Pair:
+    """Return x and z without the variable and the rows that `with_cone` added to the problem."""
     end = problem.layout.zero + problem.layout.plain
-    return slice(end - problem.layout.soc[-1], end)
+    cone = slice(end - problem.layout.soc[-1], end)
+    return Pair(pair.x[:-1], np.delete(pair.z, cone))

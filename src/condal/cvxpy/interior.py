@@ -15,11 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.cvxpy.forms import CvxpyProblem, Pair
-from condal.cvxpy.solving import Options
+from condal.cvxpy.options import Options
 from condal.cvxpy.structure import Structure
 from condal.cvxpy.svec import Layout, triangle
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import stable_norm
+from condal.result import Result
 
 CUBE, SQUARE, ENTRY, ROW = 0.02, 40.0, 20.0, 100.0  # ns per iteration: psd rows, entries of A, rows
 MAX_ITERATIONS = 200
@@ -32,6 +33,7 @@ MIN_GAP, MAX_GAP = 1e-11, 1e-8  # in the unit of b
 MAX_EXPONENT = 200  # of the power of 2 that scales b
 MAX_SLACK = 0.1  # in the unit of the scaled b, where Clarabel starts with slacks of about 1
 MATRICES, SUBSTITUTION = "Clarabel's matrices", "substitution"  # keys of what a structure keeps
+CLARABEL = "Clarabel"  # the name of the method
 SOLUTION, SEPARATOR, DIRECTION = "solution", "separator", "direction"
 OUTCOMES = {
     "Solved": SOLUTION,
@@ -54,19 +56,25 @@ class Proposal:
         SOLUTION, SEPARATOR, DIRECTION, or "".
     pair : Pair
         x and z; one of them matters for a separator or a direction.
+    method : str
+        The name of the method.
     iterations : int
         The iterations of the engine.
     seconds : float
         The wall time.
     inner : Pair or None
         A z deep inside its cone and the x of its tangent, if the engine knows them.
+    result : Result or None
+        The result of `condal.solve`, if a method of it made the proposal.
     """
 
     outcome: str
     pair: Pair
+    method: str
     iterations: int
     seconds: float
     inner: Pair | None = None
+    result: Result | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +82,6 @@ class ClarabelEngine:
     """Clarabel for one problem."""
 
     problem: CvxpyProblem
-
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "Clarabel"
 
     @cached_property
     def step_seconds(self) -> float:
@@ -151,13 +154,15 @@ def _solved(problem: CvxpyProblem, unit: float, options: Options, accuracy: floa
     except BaseException as error:  # a failure in compiled code is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
-        return Proposal("", Pair(np.zeros(0), np.zeros(0)), 0, time.perf_counter() - start)
+        nothing = Pair(np.zeros(0), np.zeros(0))
+        return Proposal("", nothing, CLARABEL, 0, time.perf_counter() - start)
     x, z = np.asarray(solution.x) / unit, np.asarray(solution.z)
     if layout.psd:
         z = scale * z[np.argsort(order)]
     finite = bool(np.isfinite(x).all() and np.isfinite(z).all())
     outcome = OUTCOMES.get(str(solution.status), "") if finite else ""
-    return Proposal(outcome, Pair(x, z), solution.iterations, time.perf_counter() - start)
+    pair, seconds = Pair(x, z), time.perf_counter() - start
+    return Proposal(outcome, pair, CLARABEL, solution.iterations, seconds)
 
 
 def _cones(layout: Layout) -> list[Any]:

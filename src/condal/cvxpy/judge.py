@@ -19,27 +19,42 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.certificate import Certificate
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.inner import inner_value, lifted, nearby_value
+from condal.certificates.judge import Ending
 from condal.certificates.proposals import proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
-from condal.cvxpy.judgement import BEYOND_TRACE, Judgement, Violations, worded
 from condal.cvxpy.svec import Layout
 from condal.linalg.points import Array
 from condal.linalg.rounding import stable_norm
 from condal.problem import gap_unit
-from condal.problems.conic.interior import interior_point, proved_ray
+from condal.problems.conic.interior import (
+    ending_along,
+    has_point,
+    interior_point,
+    separator_of,
+    value_near,
+)
 
 ROUNDED_ZERO = 1e-18  # relative to the data: smaller objectives count as 0
 LIFT = 0.2  # of the allowed gap that a bound may lose to a proof inside the cones
+WITHOUT = "an exact dual near the proposed one, without assumptions"
+WITHIN = "an exact dual near the proposed one, for points within the given trace bound"
+BY_ROOT = "an exact dual near the proposed one, trusting a rounded root of the quadratic objective"
+NO_BOUND = "no dual near the proposed one is proved feasible"
 
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """The cone program of a CVXPY problem and its dual, as forms that proofs take."""
+    """The cone program of a CVXPY problem and its dual, as forms that proofs take.
+
+    `how` says what its bounds assume.
+    """
 
     problem: CvxpyProblem
-    last: dict[tuple[Any, ...], Judgement] = field(default_factory=dict, repr=False)
+    how: str = WITHOUT
+    last: dict[tuple[Any, ...], Certificate] = field(default_factory=dict, repr=False)
 
     @cached_property
     def dual(self) -> ConicForm:
@@ -81,19 +96,6 @@ class Judge:
         return ConicForm(c, A, self.problem.b, (Cone("free", n), *_cones(layout)), P)
 
     @cached_property
-    def _rays(self) -> ConicForm:
-        """The primal with rows Px = 0: along a ray the objective is linear."""
-        form, P = self.primal, self.problem.P
-        if P is None:
-            return form
-        P = P[np.diff(P.indptr) > 0]
-        A = sp.vstack(
-            [form.A, sp.hstack([P, sp.csr_array((P.shape[0], form.c.size - P.shape[1]))])]
-        )
-        b = np.concatenate([form.b, np.zeros(P.shape[0])])
-        return replace(form, A=sp.csr_array(A), b=b, P=None)
-
-    @cached_property
     def violations(self) -> Violations:
         """How far a point is from the constraints."""
         return Violations(self.problem)
@@ -106,7 +108,7 @@ class Judge:
         tol: float,
         trace_bound: float | None = None,
         inner: Pair | None = None,
-    ) -> Judgement:
+    ) -> Certificate:
         """Return what is proved about x and z; the last judgement is remembered.
 
         `inner` is a z deep inside its cone with the x of its tangent, if they are known.
@@ -119,7 +121,7 @@ class Judge:
 
     def _judged(
         self, pair: Pair, tol: float, trace_bound: float | None, inner: Pair | None
-    ) -> Judgement:
+    ) -> Certificate:
         x = pair.x
         objective = self.problem.value(x)
         unit = self._unit(pair, objective)
@@ -132,12 +134,14 @@ class Judge:
         violations = self.violations.of(x)
         price = self.violations.price(violations, pair.z) / unit
         infeasibility = self.violations.relative(violations)
-        judged = Judgement(objective, bound, infeasibility, price=price, unit=unit)
+        how = self.how if bound > -inf else NO_BOUND
+        judged = Certificate(objective, bound, infeasibility, how, price=price, unit=unit)
         if trace_bound is not None and not judged.within(tol):
-            limited = replace(judged, bound=self.bound_within(pair.z, trace_bound, enough))
+            bound = self.bound_within(pair.z, trace_bound, enough)
+            limited = replace(judged, bound=bound, how=WITHIN)
             if limited.gap < judged.gap:
-                return worded(limited, BEYOND_TRACE)
-        return worded(judged, "")
+                return limited
+        return judged
 
     def _unit(self, pair: Pair, objective: float) -> float:
         """Return what tol is relative to, if x and z have about the sizes of a solution.
@@ -237,11 +241,8 @@ class Judge:
 
     # ---- infeasible and unbounded --------------------------------------------------------------
 
-    def refutation(self, z: Array | None = None) -> Array | None:
-        """Return a vector near z that proves that no x is feasible; None if there is none.
-
-        Without z, a vector is searched for.
-        """
+    def refutation(self, z: Array | None = None) -> Ending | None:
+        """Return the proof that no x is feasible: a vector near z, or one that is searched for."""
         problem, kept = self.problem, self.problem.structure.separating_rows
         zero, end = problem.layout.zero, problem.layout.zero + problem.layout.nonneg
         equations, inequalities = np.searchsorted(kept, [zero, end])
@@ -250,40 +251,26 @@ class Judge:
         A = sp.csr_array(A[np.diff(A.indptr) > 0])
         cones = (Cone("free", layout.zero), *(cone.dual for cone in _cones(layout)))
         form = ConicForm(problem.b[kept], A, np.zeros(A.shape[0]), cones)
-        ray = proved_ray(form, None if z is None else z[kept])
-        if ray is None:
+        ending = separator_of(form, None if z is None else z[kept])
+        if ending is None:
             return None
         full: Array = np.zeros(problem.b.size)
-        full[kept] = ray
-        return full
+        full[kept] = ending.vector
+        return ending._replace(vector=full)
 
     def attained(self, v: Array) -> float:
         """Return the least objective that a feasible point near (x, s) is proved to have."""
-        return proved_value(self.primal, v, lambda: interior_point(self.primal))[0]
+        return value_near(self.primal, v)[0]
 
-    def unbounded(self, direction: Array | None = None, x: Array | None = None) -> bool:
-        """Return whether a ray and a feasible point are proved, near those given if they are."""
-        return self.ray(direction) is not None and self.feasible(x)
-
-    def ray(self, direction: Array | None = None) -> Array | None:
-        """Return a direction proved to lower the objective without limit from feasible points."""
+    def unbounded(self, direction: Array | None = None) -> Ending | None:
+        """Return the proof that the objective is unbounded, along a ray near the direction."""
         if direction is not None:
             direction = np.concatenate([direction, -(self.problem.A @ direction)[self._zero :]])
-        return proved_ray(self._rays, direction)
+        return ending_along(self.primal, direction)
 
-    def feasible(self, x: Array | None = None) -> bool:
-        """Return whether a feasible point is proved, near x if it is given."""
-        if x is None:
-            return self._has_point
-        s = (self.problem.b - self.problem.A @ x)[self._zero :]
-        v = np.concatenate([x, s])
-        proved = proved_value(self.primal.feasibility, v, enough=1.0)[0] < inf
-        return proved or self._has_point
-
-    @cached_property
-    def _has_point(self) -> bool:
-        v = interior_point(self.primal.feasibility)
-        return v is not None and proved_value(self.primal.feasibility, v, enough=1.0)[0] < inf
+    def feasible(self) -> bool:
+        """Return whether a feasible point is proved."""
+        return has_point(self.primal)
 
     @property
     def _zero(self) -> int:
@@ -311,3 +298,44 @@ def _depth(cone: Cone, v: Array) -> float:
     if cone.kind == "orthant":
         return float(v.min())
     return float(v[0] - np.linalg.norm(v[1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class Violations:
+    """The distances of b - Ax from each equation, inequality and block of K."""
+
+    problem: CvxpyProblem
+
+    def of(self, x: Array) -> Array:
+        """Return the violation of each equation, inequality and block at x."""
+        return self.problem.layout.distances(self.problem.b - self.problem.A @ x)
+
+    def infeasibility(self, x: Array) -> float:
+        """Return the distance of b - Ax from K, relative to the data."""
+        return self.relative(self.of(x))
+
+    def relative(self, violations: Array) -> float:
+        """Return the size of violations, relative to the data.
+
+        It is the larger of two numbers: their norm over max(1, the distance of b from K), and the
+        largest violation of a row or block over the norm of its coefficients and its b.
+        """
+        worst = float((violations / self._units).max(initial=0.0))
+        whole = stable_norm(violations)
+        if whole > worst:  # a large b may forgive it
+            whole /= max(1.0, stable_norm(self.problem.layout.distances(self.problem.b)))
+        return max(whole, worst)
+
+    def price(self, violations: Array, z: Array) -> float:
+        """Return the sum of the violations of rows and blocks, each times the norm of its z."""
+        layout = self.problem.layout
+        weighted = np.abs(z) / np.sqrt(layout.multiplicity)
+        return float(violations @ layout.by_block(weighted, np.hypot))
+
+    @cached_property
+    def _units(self) -> Array:
+        """The size of each row or block; 1 for an empty one."""
+        problem = self.problem
+        sizes = np.maximum(problem.structure.row_norms, np.abs(problem.b))
+        units = problem.layout.by_block(sizes, np.maximum)
+        return np.where(units > 0, units, 1.0)

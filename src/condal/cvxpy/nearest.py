@@ -14,7 +14,7 @@ import numpy as np
 
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.interior import SOLUTION, Proposal, Substitution
-from condal.cvxpy.solving import Options
+from condal.cvxpy.options import Options
 from condal.cvxpy.svec import smat, svec
 from condal.linalg.points import Array, Indices
 from condal.methods.nearest import NearestPoint, nearest_psd
@@ -93,12 +93,13 @@ class NearestMatrix:
         kept[self.name] = point.y
         if point.error > MAX_ERROR * accuracy:  # the equations may contradict each other
             nothing = Pair(np.zeros(self.problem.c.size), np.zeros(self.problem.b.size))
-            return Proposal("", nothing, iterations, time.perf_counter() - start)
+            return Proposal("", nothing, self.name, iterations, time.perf_counter() - start)
         Z = self.weight * point.complement
         deeper = np.eye(n) * DEPTH * options.tol * float(np.abs(Z).max(initial=1.0))
         inner = self._pair(point, point.X + deeper / self.weight, Z + deeper)
         pair = self._pair(point, point.X, Z)
-        return Proposal(SOLUTION, pair, iterations, time.perf_counter() - start, inner)
+        seconds = time.perf_counter() - start
+        return Proposal(SOLUTION, pair, self.name, iterations, seconds, inner)
 
     def _pair(self, point: NearestPoint, X: Array, Z: Array) -> Pair:
         """Return all variables and duals for X and its dual."""

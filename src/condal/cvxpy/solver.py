@@ -17,12 +17,11 @@ from cvxpy.reductions.solvers.solver import expand_cones
 from cvxpy.reductions.solvers.utilities import extract_dual_value, get_dual_values
 from cvxpy.utilities.psd_utils import TriangleKind
 
-from condal.cvxpy.answer import answer_problem
+from condal.cvxpy.answer import CvxpyAnswer, answer_problem
 from condal.cvxpy.forms import CvxpyProblem
-from condal.cvxpy.solving import Options
+from condal.cvxpy.options import Options
 from condal.cvxpy.structure import Structure
 from condal.cvxpy.svec import Layout, triangle
-from condal.cvxpy.verdicts import CvxpyAnswer
 from condal.errors import MissingExtra, ProblemError
 from condal.linalg.points import Array
 from condal.report.progress import Progress

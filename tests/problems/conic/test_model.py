@@ -168,6 +168,7 @@ def test_a_huge_offset_does_not_round_a_bound_past_the_optimum(maximise):
 def test_verdicts_are_proved_on_the_programs_own_data(monkeypatch):
     """What the program's own data do not prove is not issued, whatever the search for a bound
     says."""
+    from condal.certificates import judge
     from condal.problems.conic import verified
     from condal.problems.conic.trace_bound import UnboundedTraceError
 
@@ -176,7 +177,7 @@ def test_verdicts_are_proved_on_the_programs_own_data(monkeypatch):
     assert conic_model(infeasible).ended().status is Status.INFEASIBLE
     assert conic_model(unbounded).ended().status is Status.UNBOUNDED
     monkeypatch.setattr(verified, "proves_infeasible", lambda form, y: False)
-    monkeypatch.setattr(verified, "proved_ray", lambda form, v=None: None)
+    monkeypatch.setattr(judge, "proved_ray", lambda form, near: None)
     with pytest.raises(UnboundedTraceError, match="seems to be infeasible, but its own data"):
         conic_model(infeasible)
     assert conic_model(unbounded).solve().status is Status.STALLED

@@ -5,7 +5,7 @@ Nothing here is trusted: `conic` proves what it can about each vector.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates import judge
 from condal.certificates.cones import Cone, ConicForm
-from condal.certificates.conic import is_clear
 from condal.certificates.proposals import corrected, proved_value
 from condal.linalg.points import Array
-from condal.linalg.rounding import norm_above, row_squares
+from condal.linalg.rounding import row_squares
 from condal.linalg.sparse import diagonal_matrix
 from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal, propose
@@ -26,7 +26,6 @@ from condal.runtime.limits import current_limit
 MAX_STEP_SECONDS = 0.05  # of the engine, for a form whose interior is searched for
 ACCURACY, MAX_ERROR = 1e-8, 1e-6  # of a proposal: what it aims at, and what is accepted
 FACE = 1e-6  # relative to the largest depth: less is the boundary
-SLOPE = 1e-12  # of a ray, relative to its size: less may be rounding
 PENALTY = 1e3  # on the remainder of the rows, relative to the costs
 
 
@@ -40,36 +39,48 @@ def interior_point(form: ConicForm) -> Array | None:
     return None if central is None else corrected(form, _on_face(form, central))
 
 
-def has_point(form: ConicForm, *points: Array) -> bool:
-    """Return whether a feasible point is proved, near one of these or by a search."""
-    form = form.feasibility
-    for v in (*points, None):
-        v = interior_point(form) if v is None else v
-        if v is not None and proved_value(form, v, enough=1.0)[0] < inf:
-            return True
-    return False
+def value_near(form: ConicForm, v: Array, enough: float = -inf) -> tuple[float, Array]:
+    """Return the least objective that is proved near v, and the vector that proves it."""
+    return proved_value(form, v, lambda: interior_point(form), enough)
 
 
-def proved_ray(form: ConicForm, v: Array | None = None) -> Array | None:
-    """Return a vector of the cones with Av = 0 and <c, v> < 0, clearly; None if none is proved.
+def separator_of(dual: ConicForm, near: Array | None = None) -> judge.Ending | None:
+    """Return the proof that nothing is feasible by a ray of the dual: near one, or by a search."""
+    return judge.separated(dual, _falling(dual.directions, near))
 
-    Vectors near v are tried first. The right-hand side of the form does not matter.
+
+def ending_along(
+    form: ConicForm,
+    near: Array | None = None,
+    points: Callable[[Array], Iterable[Array]] = lambda ray: (),
+) -> judge.Ending | None:
+    """Return the proof that the objective is unbounded, by a ray and a point or by a search.
+
+    `points` are tried for a ray that is proved before one is searched for.
     """
-    form = form.directions
-    size = float(np.abs(form.c).max(initial=0.0))
-    if size == 0.0:
-        return None
-    for candidate in _falling(form, v):
-        value, w = proved_value(form, candidate, enough=-SLOPE * size * norm_above(candidate))
-        if is_clear(-value, form.c, w):
-            return w
-    return None
+    falling = _falling(form.directions, near)
+    return judge.unbounded(form, falling, lambda ray: _feasible(form, points(ray)))
+
+
+def has_point(form: ConicForm) -> bool:
+    """Return whether a search finds a feasible point, which is proved."""
+    return judge.has_point(form, _feasible(form))
+
+
+def _feasible(form: ConicForm, points: Iterable[Array] = ()) -> Iterator[Array]:
+    """Yield the points, and one that a search finds."""
+    yield from points
+    found = interior_point(form.feasibility)
+    if found is not None:
+        yield found
 
 
 def _falling(form: ConicForm, v: Array | None) -> Iterator[Array]:
     """Yield v, and vectors of the cones with Av = 0 and <c, v> < 0, about."""
     if v is not None:
         yield v
+    if not form.c.any():
+        return
     row = sp.csr_array(form.c[None] / float(np.abs(form.c).max()))
     falling = replace(form, A=sp.csr_array(sp.vstack([form.A, row])), b=np.append(form.b, -1.0))
     proposal = _proposal(np.zeros(form.c.size), falling.A, falling.b, form.cones)

@@ -157,4 +157,4 @@ class OwnDataProofs(Interpretation):
             return None
         folded = self.shape.folded
         proved = separator_near(self.program.form, folded.multipliers(-d))
-        return None if proved is None else -proved[folded.rows] / folded.scale
+        return None if proved is None else -proved.vector[folded.rows] / folded.scale

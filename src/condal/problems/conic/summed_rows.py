@@ -13,11 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import lsqr
 
+from condal.certificates.judge import of_separation
 from condal.linalg.points import Array, Indices
+from condal.linalg.rounding import Proof
 from condal.problems.conic.folded import Folded, Part
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace_bound import Combination, TraceBound, Verdict, combine, traces
-from condal.result import Status
 
 MAX_SINGLE_PARTS = 64  # of which each is tried alone
 MIN_TRACE, TRACE_OF_ZERO_PARTS = 1e-9, 1e-3  # relative to the largest trace
@@ -68,8 +69,9 @@ def _add_diagonal(shape: Shape, proofs: list[Combination], parts: tuple[int, ...
 def _summed(shape: Shape, proofs: list[Combination]) -> TraceBound | Verdict | None:
     """Return the bound or the verdict that sums of rows prove."""
     for proof in proofs:
-        if proof.impossible:
-            return impossible(proof, "by a sum of rows")
+        refuted = _refuted(proof, "by a sum of rows")
+        if refuted is not None:
+            return refuted
     bound = traces(proofs, len(shape.maps))
     if np.all(np.isfinite(bound)):
         return roomy_bound(bound, proofs, "a sum of constraints bounds it")
@@ -79,9 +81,7 @@ def _summed(shape: Shape, proofs: list[Combination]) -> TraceBound | Verdict | N
 def refuted_by_empty_row(shape: Shape) -> Verdict | None:
     """Return the verdict of a row without entries that requires a nonzero value."""
     empty_row = _empty_row(shape)
-    if empty_row is None or not empty_row.impossible:
-        return None
-    return impossible(empty_row, "by a row without entries")
+    return None if empty_row is None else _refuted(empty_row, "by a row without entries")
 
 
 def _empty_row(shape: Shape) -> Combination | None:
@@ -103,11 +103,12 @@ def roomy_bound(bounds: Array, proofs: list[Combination], how: str) -> TraceBoun
     return TraceBound(roomy, how, combinations=tuple(proofs))
 
 
-def impossible(proof: Combination, by: str) -> Verdict:
-    """Return the verdict of rows whose sum no point attains."""
+def _refuted(proof: Combination, by: str) -> Verdict | None:
+    """Return the verdict of rows whose sum no point attains; None if one may."""
     how = f"{by}: weighted constraints add up to a value that no point of the cone has, "
     how += "whatever its trace"
-    return Verdict(Status.INFEASIBLE, how, y=proof.y)
+    status = of_separation(Proof(proof.distance, how))
+    return None if status is None else Verdict(status, how, y=proof.y)
 
 
 def identity_weights(folded: Folded) -> Array | None:

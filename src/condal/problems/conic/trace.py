@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.linalg.points import Array
+from condal.certificates.judge import Ending
 from condal.linalg.rounding import row_squares
 from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal
@@ -33,7 +33,6 @@ from condal.problems.conic.verified import (
     bound_near,
     separator_near,
     verifiable,
-    verified_infeasible,
     verified_unbounded,
 )
 from condal.result import Status
@@ -87,12 +86,9 @@ def bound_traces(shape: Shape, proposal: Proposal | None) -> TraceBound | Verdic
             "at the command line), a number that the trace of a solution does not exceed"
         )
     if proposal is None or not _proves_a_bound(program, proposal):
-        separator = separator_near(program.form)
-        if separator is not None:
-            return _infeasible(shape, separator)
-        ray = verified_unbounded(program)
-        if ray is not None:
-            return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=ray)
+        ending = separator_near(program.form) or verified_unbounded(program)
+        if ending is not None:
+            return _verdict(shape, ending)
     return _unproved(shape, proposal)
 
 
@@ -116,20 +112,24 @@ def _by_proposal(shape: Shape, proposal: Proposal) -> Verdict | None:
     """Return the verdict that the engine's proposal proves; None if it proves none."""
     program = shape.folded.program
     if proposal.outcome == "separator":
-        refutes = verified_infeasible(program, proposal.y, [])
-        return _infeasible(shape, proposal.y) if refutes else None
+        ending = separator_near(program.form, proposal.y)
+        return None if ending is None else _verdict(shape, ending)
     if proposal.outcome == "direction":
-        ray = verified_unbounded(program, proposal.x)
-        if ray is not None:
-            return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=ray)
+        ending = verified_unbounded(program, proposal.x)
+        if ending is not None:
+            return _verdict(shape, ending)
         other = proposal_for(program, feasibility=True)  # no point may be feasible
         if other is not None and other.outcome == "separator":
             return _by_proposal(shape, other)
     return None
 
 
-def _infeasible(shape: Shape, y: Array) -> Verdict:
-    return Verdict(Status.INFEASIBLE, NO_SUCH_SUM, y=folded_dual(shape, y))
+def _verdict(shape: Shape, ending: Ending) -> Verdict:
+    """Return the verdict of a proof that there is no optimum."""
+    status, vector = ending
+    if status is Status.UNBOUNDED:
+        return Verdict(status, ALONG_A_RAY, ray=vector)
+    return Verdict(status, NO_SUCH_SUM, y=folded_dual(shape, vector))
 
 
 def _proves_a_bound(program: Program, proposal: Proposal) -> bool:

@@ -100,9 +100,17 @@ class Combination:
     most: float
 
     @property
+    def distance(self) -> float:
+        """How far the rows are from what any x attains; not above 0 if no x is excluded.
+
+        Traces are not negative.
+        """
+        return -self.most if np.all(self.least >= 0) else -inf
+
+    @property
     def impossible(self) -> bool:
-        """Whether no x is feasible, because traces are not negative."""
-        return bool(np.all(self.least >= 0)) and self.most < 0
+        """Whether no x is feasible."""
+        return self.distance > 0
 
 
 def combine(shape: Shape, y: Array, *, of_objective: bool = False) -> Combination:

@@ -6,6 +6,7 @@ about a program of moderate size is issued only if `condal.certificates.conic` p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 from typing import Any
 
@@ -15,9 +16,10 @@ from scipy.sparse.linalg import lsqr
 
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import proved_lower_bound, proves_feasible, proves_infeasible
+from condal.certificates.judge import Ending
 from condal.certificates.proposals import proved_value
 from condal.linalg.points import Array
-from condal.problems.conic.interior import has_point, interior_point, proved_ray
+from condal.problems.conic.interior import ending_along, interior_point, separator_of
 from condal.problems.conic.program import Program
 
 MAX_LENGTH = 100_000  # of x: larger programs rest on the proofs of their parts
@@ -139,24 +141,30 @@ def verified_infeasible(program: Program, y: Array, inward: list[Array]) -> bool
     return proves_infeasible(form, shifts) or separator_near(form, y) is not None
 
 
-def separator_near(form: ConicForm, y: Array | None = None) -> Array | None:
-    """Return y near a given one that proves that the form is infeasible; None if none is found."""
+def separator_near(form: ConicForm, y: Array | None = None) -> Ending | None:
+    """Return the proof that the form is infeasible, by a y near a given one; None if there is none.
+
+    Without y, one is searched for.
+    """
     form = form.feasibility
-    ray = proved_ray(form.dual, None if y is None else form.dual_vector(y))
-    return None if ray is None else ray[: form.b.size]
+    ending = separator_of(form.dual, None if y is None else form.dual_vector(y))
+    return None if ending is None else ending._replace(vector=ending.vector[: form.b.size])
 
 
-def verified_unbounded(program: Program, ray: Array | None = None) -> Array | None:
-    """Return a ray that proves with a feasible point that the program is unbounded, or None.
+def verified_unbounded(program: Program, ray: Array | None = None) -> Ending | None:
+    """Return the proof that the program is unbounded, by a ray and a feasible point; or None.
 
     The ray is near the given one, or what a search proposes. The feasible point is near a solution
     of the rows, far along the ray, or what a search proposes.
     """
     form, b = program.form, program.b
-    direction = proved_ray(form, None if ray is None else packed(program, ray))
-    if direction is None:
-        return None
-    x = lsqr(form.A, b, atol=1e-15, btol=1e-15)[0] if b.size else np.zeros(direction.size)
-    size = float(np.abs(x).max(initial=0.0)) / float(np.abs(direction).max()) or 1.0
-    along = any(proves_feasible(form, x + step * size * direction) for step in (0.0, *STEPS))
-    return unpacked(program, direction) if along or has_point(form, x) else None
+
+    def points(direction: Array) -> Iterator[Array]:
+        x = lsqr(form.A, b, atol=1e-15, btol=1e-15)[0] if b.size else np.zeros(direction.size)
+        size = float(np.abs(x).max(initial=0.0)) / float(np.abs(direction).max()) or 1.0
+        along = (x + step * size * direction for step in (0.0, *STEPS))
+        yield next((v for v in along if proves_feasible(form, v)), x)
+
+    near = None if ray is None else packed(program, ray)
+    ending = ending_along(form, near, points)
+    return None if ending is None else ending._replace(vector=unpacked(program, ending.vector))

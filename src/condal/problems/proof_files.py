@@ -265,7 +265,7 @@ def _is_inside(Z: Any, terms: Array) -> bool:
 
     The others are numbers of their own, which may be 0 if they have no terms.
     """
-    diagonal, coupled = Z.diagonal(), np.diff(Z.indptr) > 1
+    diagonal, coupled = Z.diagonal(), np.diff(Z.indptr) > (Z.diagonal() != 0)
     if np.any(diagonal[~coupled] < CERTAIN * terms[~coupled]) or np.any(diagonal[coupled] <= 0):
         return False
     if not coupled.any():

@@ -1,8 +1,8 @@
 """`make soak`: run all suites for a time and print a table; exit code 1 on any fault.
 
 SOAK_SECONDS or SOAK_MINUTES is the time, SOAK_SEED the first seed, and SOAK_PROCESSES the number of
-processes. With SOAK_COUNT, the suite of planted problems ends after as many problems, and
-SOAK_DOORS chooses their doors: `conic`, or names separated by semicolons.
+processes. With SOAK_COUNT, the suites of planted problems and of proofs end after as many, and
+SOAK_DOORS chooses the doors of the former: `conic`, or names separated by semicolons.
 """
 
 import os

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from importlib import import_module
 from itertools import count, islice
@@ -34,12 +34,8 @@ class Task(NamedTuple):
 
 
 def run(suite: str, seconds: float, seed: int) -> Iterator[Row]:
-    """Yield a row per task, the names in turn, until the time is over or COUNT is reached.
-
-    A COUNT is reached however long it takes, unless SOAK_SECONDS is given as well.
-    """
-    unlimited = COUNT and not os.environ.get("SOAK_SECONDS")
-    until, tried = inf if unlimited else time.monotonic() + seconds, 0
+    """Yield a row per task, the names in turn."""
+    goes_on, tried = going_on(seconds), 0
     remaining, context = tasks(suite, seed), multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(PROCESSES, context, _begin) as pool:
         waiting = {pool.submit(attempts, task) for task in islice(remaining, 2 * PROCESSES)}
@@ -49,8 +45,18 @@ def run(suite: str, seconds: float, seed: int) -> Iterator[Row]:
                 row = ended.result()
                 tried += row.tried
                 yield row
-                if time.monotonic() < until and (not COUNT or tried < COUNT):
+                if goes_on(tried):
                     waiting.add(pool.submit(attempts, next(remaining)))
+
+
+def going_on(seconds: float) -> Callable[[int], bool]:
+    """Return whether to go on after so many problems: until the time is over or COUNT is reached.
+
+    A COUNT is reached however long it takes, unless SOAK_SECONDS is given as well.
+    """
+    unlimited = COUNT and not os.environ.get("SOAK_SECONDS")
+    until = inf if unlimited else time.monotonic() + seconds
+    return lambda tried: time.monotonic() < until and (not COUNT or tried < COUNT)
 
 
 def _begin() -> None:

@@ -25,6 +25,7 @@ values. This is all that is assumed of NumPy and SciPy; none of their factorisat
 
 import gzip
 import hashlib
+import io
 import lzma
 import math
 import re
@@ -42,7 +43,7 @@ SAFETY = 1 + 1e-6  # the sums that bound errors are rounded themselves, 10^8 tim
 TINY = 1e-280  # the least number above 0 that is read: it is rounded as larger ones are
 UNDERFLOW = 1e-200  # more than all products below 1e-308 of an accepted proof can lose together
 MAX_BYTES = 1 << 30  # of an unpacked file
-MAX_WORD = 64  # characters of a number
+MAX_WORD = 1000  # characters of a number
 MAX_DENSE = 20_000  # rows of the dense rest of the elimination
 MAX_EXACT = 1_000  # diagonal entries of Z whose sign is decided in exact arithmetic
 ROUND_COST = 200.0  # of an entry in a sparse round, in dense multiplications: from G60 and G81
@@ -50,7 +51,9 @@ BLOCK = 256  # rows of a dense product
 VERSION = "condal proof 1"
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 HEXADECIMAL = re.compile(r"-?0x[01](\.[0-9a-f]{1,13})?p[+-]\d{1,3}")
-BOTH = (DECIMAL, HEXADECIMAL)
+EITHER = re.compile(f"{DECIMAL.pattern}|{HEXADECIMAL.pattern}")
+COMMENTS = re.compile(r'(\s*["*][^\n]*)*')
+PLAIN = bytes(c if c in b"\t\n\r" or 32 <= c < 127 else ord("?") for c in range(256))
 
 
 class RefusedError(Exception):
@@ -80,15 +83,14 @@ def contents(path):
     return data
 
 
-def text_of(data, what):
-    """Return bytes as text, if they are ASCII without NUL."""
-    require(data.isascii() and b"\0" not in data, f"{what}: is not plain text")
-    return data.decode("ascii")
+def text_of(data):
+    """Return bytes as text; what is not plain becomes "?", which is in no number."""
+    return data.removeprefix(b"\xef\xbb\xbf").translate(PLAIN).decode("ascii")
 
 
-def number(word, what, kinds=(DECIMAL,)):
+def number(word, what, pattern=DECIMAL):
     """Return a number as a finite double: a decimal one, or a hexadecimal one as C prints it."""
-    fits = len(word) <= MAX_WORD and any(kind.fullmatch(word) for kind in kinds)
+    fits = len(word) <= MAX_WORD and pattern.fullmatch(word)
     require(fits, f"{what}: wanted a number; got {word[:40]!a}")
     value = float.fromhex(word) if "x" in word else float(word)
     zero = value == 0 and not re.search("[1-9]", re.split("[eE]", word)[0])
@@ -106,12 +108,27 @@ def count(word, what, most, least=1):
 def column(words, read, *given):
     """Return a column of a file as an array; each different word is read once."""
     known = {word: read(word, *given) for word in set(words)}
-    return np.array([known[word] for word in words])
+    return np.array([known[word] for word in words], dtype=np.int64 if read is count else float)
+
+
+def table(text, wanted, least, most):
+    """Return the columns of a text whose lines have `least` to `most` words, or none.
+
+    A word that is missing is "1".
+    """
+    a = np.frombuffer(text.encode(), np.uint8)
+    begins = np.flatnonzero((a > 32) & (np.append(32, a)[:-1] <= 32))
+    widths = np.bincount(np.cumsum(a == 10)[begins])
+    widths = widths[widths > 0]
+    require(((widths >= least) & (widths <= most)).all(), f"problem: a line is not {wanted}")
+    words = np.array([*text.split(), *["1"] * most], dtype=object)
+    places = np.cumsum(widths) - widths
+    return [np.where(widths > k, words[places + k], "1") for k in range(most)]
 
 
 def read_proof(data):
     """Return the header of a proof file as a dictionary, and y."""
-    lines = text_of(data, "proof").split("\n")
+    lines = text_of(data).split("\n")
     require(lines[0] == VERSION, f"proof: its first line is not {VERSION!r}: another format")
     header = {}
     for k, name in enumerate(("problem", "sha256", "claim", "bound", "numbers"), 1):
@@ -123,7 +140,7 @@ def read_proof(data):
     m = count(header["numbers"], "proof: numbers", MAX_BYTES)
     require(len(lines) == m + 8, f"proof: {m} numbers need {m + 7} lines; got {len(lines) - 1}")
     require(lines[-2:] == ["end", ""], "proof: does not end with 'end'; it is truncated")
-    y = [number(word, f"proof: line {k}", BOTH) for k, word in enumerate(lines[6:-2], 7)]
+    y = [number(word, f"proof: line {k}", EITHER) for k, word in enumerate(lines[6:-2], 7)]
     return header, np.array(y)
 
 
@@ -131,84 +148,72 @@ def read_proof(data):
 
 
 class Program:
-    """The words of b, and the entries of F_0, ..., F_m: `values` at (rows, cols), rows >= cols.
+    """The words of b, and the entries of F_0, ..., F_m at (rows, cols), rows >= cols.
 
-    Blocks stand one after another on the diagonal. `scale` is what all values have to be multiplied
-    by. The values are the doubles nearest to the numbers of the file, or these numbers themselves.
+    Blocks stand one after another on the diagonal. An entry is a word of the file, or `values`, the
+    double nearest to it, times `shares`, plus or minus a power of 2.
     """
 
-    def __init__(self, b, side, entries, scale, about):
-        self.b, self.side, self.scale, self.about = b, side, scale, about
-        self.matrices, rows, cols = (np.array(part, dtype=np.int64) for part in entries[:3])
+    def __init__(self, b, side, matrices, rows, cols, words, shares, about):
+        self.b, self.side, self.matrices, self.about = b, side, matrices, about
         self.rows, self.cols = np.maximum(rows, cols), np.minimum(rows, cols)
-        self.words = entries[3]
-        self.values = column(self.words, number, "problem")
+        self.words, self.values = words, column(words, number, "problem")
+        self.shares = shares
 
 
 def read_rudy(data):
     """Return max-cut of a graph: a line `n m`, then m lines `i j` or `i j weight`."""
-    lines = [line.split() for line in text_of(data, "problem").split("\n") if line.strip()]
-    require(lines and len(lines[0]) == 2, "problem: the first line is not 'n m'")
-    n, m = (count(word, "problem: the first line", MAX_BYTES) for word in lines[0])
-    require(len(lines) == m + 1, f"problem: {m} edges are announced; got {len(lines) - 1}")
-    width = len(lines[1])
-    fits = width in (2, 3) and all(len(line) == width for line in lines[1:])
-    require(fits, "problem: an edge is 'i j' or 'i j weight', and all edges have a weight or none")
-    i, j = (column([line[k] for line in lines[1:]], count, "a vertex", n) - 1 for k in (0, 1))
-    weights = np.array([line[2] if width == 3 else "1" for line in lines[1:]], dtype=object)[i != j]
-    negative = [word[1:] if word[0] == "-" else "-" + word.removeprefix("+") for word in weights]
-    i, j, ones = i[i != j], j[i != j], np.arange(n)
-    # 4 L has a weight twice on its diagonal, and its negative off it; 4 F_i has a 4 at (i, i).
-    matrices = np.concatenate([np.zeros(3 * len(i)), ones + 1])
-    rows, cols = np.concatenate([i, j, i, ones]), np.concatenate([i, j, j, ones])
-    entries = matrices, rows, cols, [*weights, *weights, *negative, *["4"] * n]
+    first, _, rest = text_of(data).partition("\n")
+    require(len(first.split()) == 2, "problem: the first line is not 'n m'")
+    n, m = (count(word, "problem: the first line", MAX_BYTES) for word in first.split())
+    *ends, weights = table(rest, "'i j' or 'i j weight'", 2, 3)
+    require(len(weights) == m, f"problem: {m} edges are announced; got {len(weights)}")
+    i, j = (column(words, count, "a vertex", n) - 1 for words in ends)
+    quarter, vertices = np.where(i == j, 0.0, 0.25), np.arange(n)  # self-loops do not count
+    matrices = np.concatenate([np.zeros(3 * m, dtype=np.int64), vertices + 1])
+    rows, cols = np.concatenate([i, j, i, vertices]), np.concatenate([i, j, j, vertices])
+    words = np.concatenate([weights, weights, weights, np.full(n, "1", dtype=object)])
+    shares = np.concatenate([quarter, quarter, -quarter, np.ones(n)])
     about = f"max-cut of a graph with {n:,} vertices and {m:,} edges"
-    return Program(["1"] * n, n, entries, 0.25, about)
+    return Program(["1"] * n, n, matrices, rows, cols, words, shares, about)
 
 
 def read_sdpa(data):
     """Return a program: m, the number of blocks, sizes, b, and entries `k block i j value`."""
-    text = text_of(data, "problem").translate(str.maketrans(",(){}dDqQ", "     eEeE"))
-    lines = [line for line in text.split("\n") if line.strip()]
-    while lines and lines[0].lstrip()[0] in '"*':
-        del lines[0]
-    m, blocks = (count(_several(lines, 1)[0], "problem: header", MAX_BYTES) for _ in range(2))
-    sizes = []
-    for word in _several(lines, blocks):
-        size = count(word.lstrip("+-"), "problem: the size of a block", MAX_BYTES)
-        sizes.append(-size if word[0] == "-" else size)
-    b = _several(lines, m)
-    begins = np.cumsum([0, *map(abs, sizes)])
+    text = COMMENTS.sub("", text_of(data), count=1)
+    stream = io.StringIO(text.translate(str.maketrans(",(){}dDqQ", "     eEeE")))
+    m, blocks = (count(_several(stream, 1)[0], "problem: header", MAX_BYTES) for _ in range(2))
+    words = _several(stream, blocks)
+    sizes = [count(word[word[0] in "+-" :], "problem: a size", MAX_BYTES) for word in words]
+    diagonal = np.array([word[0] == "-" for word in words])
+    b = _several(stream, m)
+    begins = np.cumsum([0, *sizes])
     side = int(begins[-1])
     require(side <= MAX_BYTES, "problem: too many rows")
-    lines = [line.split() for line in lines]
-    require(all(len(line) == 5 for line in lines), "problem: not 'matrix block i j value'")
-    k, block, i, j, words = zip(*lines, strict=True) if lines else [()] * 5
-    k = column(k, count, "problem: a matrix", m, 0).astype(np.int64)
-    block = column(block, count, "problem: a block", blocks).astype(np.int64) - 1
-    i, j = (column(part, count, "problem: a row", side).astype(np.int64) for part in (i, j))
-    size, begin, low, high = (
-        np.array(sizes)[block],
-        begins[block] - 1,
-        np.minimum(i, j),
-        np.maximum(i, j),
-    )
-    require((high <= abs(size)).all(), "problem: an entry is outside its block")
-    require(((size > 0) | (i == j)).all(), "problem: an entry is off a diagonal block's diagonal")
-    entries = k, begin + high, begin + low, list(words)
-    places = set(zip(*(part.tolist() for part in entries[:3]), strict=True))
-    require(len(places) == len(k), "problem: an entry is given twice")
     about = f"an SDPA program: {m:,} equations, {side:,} rows, {blocks:,} block{'s' * (blocks > 1)}"
-    return Program(b, side, entries, 1.0, about)
+    k, block, i, j, words = table(stream.read(), "'matrix block i j value'", 5, 5)
+    k = column(k, count, "problem: a matrix", m, 0)
+    block = column(block, count, "problem: a block", blocks) - 1
+    i, j = (column(part, count, "problem: a row", side) for part in (i, j))
+    inside = np.maximum(i, j) <= np.array(sizes)[block]
+    require(inside.all(), "problem: an entry is outside its block")
+    require(((i == j) | ~diagonal[block]).all(), "problem: a diagonal block has an entry beside it")
+    i, j = begins[block] + i - 1, begins[block] + j - 1
+    program = Program(b, side, k, i, j, words, np.ones(k.size), about)
+    places = np.lexsort((program.cols, program.rows, k))
+    places = np.stack((k, program.rows, program.cols))[:, places]
+    require(np.diff(places).any(axis=0).all(), "problem: an entry is given twice")
+    return program
 
 
-def _several(lines, wanted):
-    """Return this many words from as many lines as they take, and remove these lines."""
+def _several(stream, wanted):
+    """Return this many words from as many lines as they take."""
     words = []
     while len(words) < wanted:
-        require(lines, "problem: the header is not complete")
-        words += lines.pop(0).split()
-    more = any(map(DECIMAL.fullmatch, words[wanted:]))  # what follows may be a remark
+        line = stream.readline()
+        require(line, "problem: the header is not complete")
+        words += line.split()
+    more = any(map(DECIMAL.fullmatch, words[wanted : wanted + 1]))  # another word begins a remark
     require(not more, "problem: a line of the header has more numbers than are wanted")
     return words[:wanted]
 
@@ -216,17 +221,15 @@ def _several(lines, wanted):
 # ---- Z = sum_i y_i F_i - F_0 ---------------------------------------------------------------------
 
 
-def slack(program, y, constant):
+def slack(program, factors):
     """Return rows, columns (rows >= cols) and values of Z, and bounds on the errors of the values.
 
-    Z is sum_i y_i F_i - constant F_0. An error has a rounding of each number of the file, of each
+    Z adds up factors times entries. An error has a rounding of each number of the file, of each
     product and of each sum.
     """
-    factors = np.concatenate([[-float(constant)], y])[program.matrices] * program.scale
     terms = factors * program.values
     keys = program.rows * program.side + program.cols
     places, owner = np.unique(keys, return_inverse=True)
-    owner = owner.ravel()
     values, sizes = np.bincount(owner, terms), np.bincount(owner, np.abs(terms))
     errors = SAFETY * U * (np.bincount(owner) + 3) * sizes + UNDERFLOW
     errors[np.bincount(owner, (factors != 0) & (program.values != 0)) == 0] = 0.0
@@ -234,25 +237,23 @@ def slack(program, y, constant):
     return (*np.divmod(places, program.side), values, errors, owner)
 
 
-def is_negative(program, y, constant, entries):
-    """Return whether an entry of Z, the sum of these entries, is negative, in exact arithmetic."""
-    factors = np.concatenate([[-float(constant)], y])[program.matrices[entries]].tolist()
-    return (
-        sum(Fraction(f) * Fraction(program.words[e]) for f, e in zip(factors, entries, strict=True))
-        < 0
-    )
+def is_negative(factors, words):
+    """Return whether the sum of factors times numbers of the file is negative, exactly."""
+    pairs = zip(factors.tolist(), words, strict=True)
+    return sum(Fraction(factor) * Fraction(word) for factor, word in pairs) < 0
 
 
 def prove_psd(program, y, constant):
     """Refuse the proof unless Z is proved to be psd; return what was done, in words."""
-    rows, cols, values, errors, owner = slack(program, y, constant)
+    factors = np.concatenate([[-float(constant)], y])[program.matrices] * program.shares
+    rows, cols, values, errors, owner = slack(program, factors)
     off = (rows != cols) & ((values != 0.0) | (errors > 0.0))
     coupled = np.zeros(program.side, dtype=bool)
     coupled[rows[off]] = coupled[cols[off]] = True
     alone = np.flatnonzero(~coupled[rows] & (rows == cols))  # entries that are blocks of their own
     doubtful = alone[values[alone] < errors[alone]]
     for k in doubtful[:MAX_EXACT]:
-        negative = is_negative(program, y, constant, np.flatnonzero(owner == k))
+        negative = is_negative(factors[owner == k], program.words[owner == k])
         require(not negative, f"the slack is negative at row {rows[k] + 1}: {values[k]:.3g}")
     require(len(doubtful) <= MAX_EXACT, "too many entries of the slack are nearly 0")
     if not off.any():
@@ -338,6 +339,7 @@ def residual(T):
     sums = np.zeros(side)
     for a in range(0, side, BLOCK):
         b = min(a + BLOCK, side)
+        L[a:b] = np.tril(L[a:b], a)
         off = np.abs(np.tril(T[a:b, :b] - L[a:b, :b] @ L[:b, :b].T, a))
         sums[a:b] += off.sum(axis=1)
         sums[:b] += off.sum(axis=0)
@@ -353,9 +355,7 @@ def sum_above(words, y):
     b = column(words, number, "problem: b")
     products = b * y
     require(np.isfinite(products).all(), "b'y overflows")
-    short = np.array([len(word) for word in words]) <= 15  # so 1 is 1, not 0.99...9 rounded
-    rounded = products[~((np.abs(b) <= 1) & (b == np.rint(b)) & short)]
-    error = 3 * U * math.fsum(np.abs(rounded)) + (UNDERFLOW if rounded.size else 0.0)
+    error = 3 * U * math.fsum(np.abs(products)) + UNDERFLOW * np.any((b != 0) & (y != 0))
     return math.nextafter(math.fsum([*products, error]), math.inf)
 
 
@@ -366,13 +366,12 @@ def check(problem, proof):
     digest = hashlib.sha256(data).hexdigest()
     require(header["sha256"] == digest, "the proof is of another problem file: by its SHA-256")
     program = {"max-cut": read_rudy, "sdpa": read_sdpa}[header["problem"]](data)
-    m = len(program.b)
-    require(y.size == m, f"the proof has {y.size} numbers, and the problem {m} equations")
-    claim = number(header["bound"], "proof: bound", BOTH)
+    fits = y.size == len(program.b)
+    require(fits, f"the proof has {y.size} numbers, and the problem {len(program.b)} equations")
+    claim = number(header["bound"], "proof: bound", EITHER)
     constant = int(header["claim"] == "bound")
     bound = sum_above(program.b, y)
-    if not constant:
-        require(bound < 0, f"b'y is {bound:.17g}, not negative: y separates nothing")
+    require(constant or bound < 0, f"b'y is {bound:.17g}, not negative: y separates nothing")
     require(not constant or bound <= claim, f"b'y is {bound:.17g}, above the claim {claim:.17g}")
     how = prove_psd(program, y, constant)
     what = "no cut weighs more than" if header["problem"] == "max-cut" else "no <F_0, X> exceeds"

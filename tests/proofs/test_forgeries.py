@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
+
+import numpy as np
 import pytest
-from forgeries import CHECK, EXACT, HEADERS, KNOWN, WORDS, accepted, forge, honest
+from forgeries import CHECK, EXACT, KNOWN, accepted, forge, honest
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -14,7 +18,7 @@ def test_no_forgery_is_accepted_beyond_the_optimum(seed):
 
 
 def _refusal(known, lines, tmp_path, checker=CHECK):
-    (tmp_path / "problem").write_text(known.text)
+    (tmp_path / "problem").write_bytes(known.text.encode())
     (tmp_path / "proof").write_text("\n".join(lines))
     good, output = accepted(checker, tmp_path / "problem", tmp_path / "proof")
     return "" if good else output
@@ -53,14 +57,65 @@ def test_a_refusal_says_what_does_not_fit(change, why, tmp_path):
     assert max(map(len, output.splitlines())) < 160
 
 
+SDPA = "2\n2\n2 -2\n1 2\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n2 2 1 1 1\n"
+CUT = "3 3\n1 2 1\n1 3 1\n2 3 1\n"
+
+
 @pytest.mark.parametrize("checker", [CHECK, EXACT])
-def test_no_word_brings_a_checker_down(checker, tmp_path):
-    known = KNOWN[0]
-    for at, words in ((4, [f"bound {word}" for word in WORDS]), (6, WORDS), (1, HEADERS)):
-        for word in words:
-            lines = honest(known, known.duals[1])
-            lines[at] = word
-            _refusal(known, lines, tmp_path, checker)
+@pytest.mark.parametrize(
+    ("text", "old", "new", "fits"),
+    [
+        (SDPA, "2 -2", "(2, -2)", True),
+        (SDPA, "2 -2", "2\n\n{-2} two blocks", True),
+        (SDPA, "2\n2\n", '" \u00e9\n * 5\n2 = m, of 3\r\n2 = blocks\n', True),
+        (SDPA, "0.5", "5D-1", True),
+        (SDPA, "1 1 1 1 1", "1 1 1 1 1." + "0" * 90, True),
+        (SDPA, "0 1 1 2 0.5", "0 1 2 1 .5", True),
+        (CUT, "1 2 1", "1 2", True),
+        (CUT, "3 3\n", "\ufeff3 4\n2 2 7\n", True),
+        (CUT, "1 2 1", "1 2 +1e0\n\n", True),
+        (SDPA, "2 -2", "2 +-2", False),
+        (SDPA, "2 -2", "2 --2", False),
+        (SDPA, "2 -2", "2 -2 1", False),
+        (SDPA, "2 2 1 1 1", "2 2 1 2 1", False),
+        (SDPA, "2 1 2 2 1", "2 1 3 3 1", False),
+        (SDPA, "2 1 2 2 1", "2 1 0 0 1", False),
+        (SDPA, "2 1 2 2 1", "3 1 2 2 1", False),
+        (SDPA, "0 1 1 2 0.5", "0 1 1 2 0.5\n0 1 2 1 0", False),
+        (SDPA, "0.5", "0\v5", False),
+        (SDPA, "0.5", "0_5", False),
+        (SDPA, "0.5", "0x1p-1", False),
+        (SDPA, "0.5", "\u0665e-1", False),
+        (SDPA, "0 1 1 2 0.5", "* 1\n0 1 1 2 0.5", False),
+        (SDPA, "0 1 1 2 0.5\n", "0 1 1 2\n0.5 ", False),
+        (CUT, "1 2 1", "1 2\x1c1", False),
+        (CUT, "1 2 1", "0 2 1", False),
+        (CUT, "3 3\n", "3 4\n2 2 x\n", False),
+        (CUT, "3 3\n", "3 4\n", False),
+    ],
+)
+def test_a_problem_is_read_strictly(checker, text, old, new, fits, tmp_path):
+    kind, y = ("sdpa", [1.0, 1.0]) if text is SDPA else ("max-cut", [1.0, 1.0, 1.0])
+    assert old in text
+    known = KNOWN[0]._replace(kind=kind, text=text.replace(old, new, 1))
+    assert (_refusal(known, honest(known, y), tmp_path, checker) == "") is fits
+
+
+@pytest.mark.parametrize(("checker", "most"), [(CHECK, "MAX_BYTES"), (EXACT, "MOST_BYTES")])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_a_packed_file_is_not_unpacked_without_a_limit(checker, most, pack, monkeypatch, tmp_path):
+    monkeypatch.setattr(checker, most, 10_000)
+    (tmp_path / "bomb").write_bytes(pack(b" " * 10_001))
+    good, output = accepted(checker, tmp_path / "bomb", tmp_path / "bomb")
+    assert not good
+    assert "more than 10000 bytes" in output
+
+
+def test_only_the_lower_triangle_of_a_factor_counts(monkeypatch):
+    T = np.eye(300)
+    T[299, 0] = T[0, 299] = 10.0  # T is not psd, but L has no entry of its last block and L_0 has
+    monkeypatch.setattr(np.linalg, "cholesky", lambda T: np.triu(T).copy())
+    assert CHECK.residual(T).max() > 9
 
 
 @pytest.mark.parametrize("checker", [CHECK, EXACT])

@@ -1,4 +1,5 @@
-"""Public programs: the published optimum lies between the objective and the bound, to 1e-4."""
+"""Public programs: the published optimum lies between the objective and the bound, to 1e-4, and
+the checker accepts the proof file."""
 
 import pytest
 
@@ -6,6 +7,7 @@ from condal.problems.conic import conic_model
 from condal.problems.conic.files import read_sdpa
 from condal.result import Status
 from known import DATA, needs_data
+from proofs.forgeries import CHECK, accepted
 
 # SDPLIB's table, SDPA-GMP's digits; of the sparse SDPs, what CSDP finds.
 OPTIMA = {
@@ -40,7 +42,7 @@ ROUNDED = 4e-5  # what the digits of the tables may be off
 
 @needs_data
 @pytest.mark.parametrize("name", OPTIMA)
-def test_optimum(name):
+def test_optimum(name, tmp_path):
     model = conic_model(read_sdpa(DATA / name).program)
     result = model.solve(tol=5e-5)
     optimum = OPTIMA[name]
@@ -48,6 +50,9 @@ def test_optimum(name):
     assert result.status is Status.SOLVED
     assert abs(result.objective - optimum) <= 1e-4 * unit
     assert -ROUNDED * unit <= result.bound - optimum <= 1e-4 * unit
+    result.save_proof(tmp_path / "proof", model, DATA / name)
+    good, output = accepted(CHECK, DATA / name, tmp_path / "proof")
+    assert good, output
 
 
 @needs_data

@@ -25,10 +25,7 @@ from condal.driver.memory import make_plan
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import Status
-from condal.runtime.limits import size
 from condal.runtime.text import escape_terminal, number, percent, table
-from known import needs_data
-from locations import DATA
 from sparse_matrices import path_graph
 
 CYCLE = "max-cut.txt"  # of five vertices; its best cut weighs 4
@@ -79,11 +76,6 @@ def test_solved_json(method):
 def test_storages(storage):
     record = solve_json(CYCLE, "--storage", storage, "--tol", "1e-2")
     assert record["cut"] == 4.0
-
-
-def test_the_same_seed_gives_the_same_answer():
-    first, second = (solve_json(CYCLE, "--seed", "3", "--trials", "5") for _ in range(2))
-    assert {**first, "seconds": 0} == {**second, "seconds": 0}
 
 
 def test_summary_says_what_was_proved():
@@ -396,20 +388,6 @@ def test_without_the_extra_one_line_says_how_to_get_it(missing):
 # real data
 
 
-@needs_data
-@pytest.mark.parametrize(
-    ("name", "relaxation", "options"),
-    [("G1", 12083.198, ()), ("G40", 2864.789, ("--method", "cgal"))],
-)
-def test_gset(name, relaxation, options):
-    path = DATA / "gset" / f"{name}.txt.xz"
-    record = solve_json(path, "--tol", "1e-2", *options)
-    # The relaxation's value is known to three decimals.
-    assert relaxation * 0.99 <= record["objective"] <= relaxation + 1e-3
-    assert relaxation - 1e-3 <= record["bound"] <= relaxation * 1.01
-    assert record["cut"] <= record["bound"]
-
-
 # pieces
 
 
@@ -436,14 +414,6 @@ def test_number(value, up, shown):
 
 def test_a_share_is_never_rounded_up():
     assert percent(9999, 10000) == "99.9%"
-
-
-@pytest.mark.parametrize(
-    ("count", "shown"),
-    [(0, "0 bytes"), (864, "860 bytes"), (999_999, "1 MB"), (1_740_000_000, "1.7 GB")],
-)
-def test_size(count, shown):
-    assert size(count) == shown
 
 
 def test_a_table_wraps_beneath_its_values():

@@ -219,17 +219,6 @@ def test_a_signal_from_its_intensities():
     assert "4 complex numbers" in solved("phase-retrieval").stdout
 
 
-def test_coded_diffraction_from_masks():
-    rng = np.random.default_rng(1)
-    image, masks = rng.random((3, 4)), rng.choice([1, -1, 1j, -1j], size=(10, 3, 4))
-    images = np.fft.fft2(masks * image, norm="ortho")
-    np.savez("masks.npz", b=np.abs(images) ** 2, masks=masks)
-    arguments = ("masks.npz", "--as", "phase-retrieval", "--tol", "1e-4", "--json", "-", "--quiet")
-    ended = run("solve", *arguments)
-    assert ended.exit_code == 0
-    assert json.loads(ended.stdout)["residual"] < 5e-2
-
-
 @pytest.mark.parametrize(
     ("name", "arrays", "text"),
     [

@@ -37,7 +37,7 @@ LINES = {
     "condal/top": 1_203,
     "condal_lab": 13_348,
     "condal_mpi": 5_883,
-    "tests": 59_353,
+    "tests": 59_279,
 }
 
 

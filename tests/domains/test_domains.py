@@ -299,13 +299,6 @@ def test_the_bound_of_a_product_is_below_the_exact_sum_of_the_bounds(seed):
 # Refused.
 
 
-@pytest.mark.parametrize("X", [Simplex, L1Ball, Spectrahedron])
-@pytest.mark.parametrize("n", [0, -3, 2.5, True, "3", None, np.nan, np.inf])
-def test_a_wrong_side_is_refused(X, n):
-    with pytest.raises(ProblemError, match="n must be a whole number, at least 1; got "):
-        X(n)
-
-
 def test_the_size_of_a_product_does_not_overflow():
     X = Product(Simplex(2, 3e200), Simplex(2, 4e200))
     assert X.max_norm == pytest.approx(5e200)

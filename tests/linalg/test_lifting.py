@@ -162,9 +162,6 @@ def test_the_oracle_finds_the_complex_eigenvector():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Hermitian(0), "n must be a whole number, at least 1; got 0"),
-        (lambda: NuclearBall(0, 2), "m must be a whole number, at least 1; got 0"),
-        (lambda: NuclearBall(2, 1.5), "n must be a whole number, at least 1; got 1.5"),
         (lambda: lifted(np.ones(3)), r"C must be a matrix, at least 1 x 1; got shape \(3,\)"),
         (lambda: lifted(np.ones((0, 3))), r"C must be a matrix, .* got shape \(0, 3\)"),
         (lambda: lifted([[1.0, np.nan]]), "C has the value nan at index"),

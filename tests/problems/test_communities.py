@@ -146,7 +146,6 @@ def test_agreement_is_up_to_the_names_of_groups():
         ({"k": 1}, "k must be a whole number, at least 2; got 1"),
         ({"null": "none"}, "null must be 'uniform' or 'degrees'; got 'none'$"),
         ({"null": "degree"}, r"or 'degrees'; got 'degree' \(did you mean degrees\?\)$"),
-        ({"resolution": 0.0}, "resolution must be a positive number; got 0.0"),
         ({"pairs": 3}, "pairs must be 'none', 'edges' or 'all'; got 3"),
         ({"k": None, "pairs": "none"}, r"any number of groups \(k = None\) needs x >= 0"),
         ({"graph": np.zeros((3, 3))}, "the graph has no edges"),

@@ -227,11 +227,8 @@ def test_delta_is_by_the_spread_of_what_a_first_fit_leaves():
         ({"loss": "cubes"}, "loss must be 'squares', 'huber' or 'absolute'; got 'cubes'"),
         ({"shape": 5}, r"shape must be \(m, n\), two whole numbers; got 5"),
         ({"effects": "no"}, "effects must be True or False; got 'no'"),
-        ({"seed": -1}, "seed must be a whole number, at least 0; got -1"),
         ({"shape": (1, 5)}, "the number of rows must be a whole number, at least 2; got 1"),
         ({"shape": (2, 1)}, "the number of columns must be a whole number, at least 2; got 1"),
-        ({"radius": -1.0}, "radius must be a positive number; got -1.0"),
-        ({"loss": "huber", "delta": 0.0}, "delta must be a positive number; got 0.0"),
     ],
 )
 def test_bad_models_are_refused(given, text):

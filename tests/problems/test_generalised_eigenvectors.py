@@ -168,7 +168,6 @@ EYE = np.eye(3)
     [
         (EYE, np.eye(4), 1.0, "Phi and Psi must have the same size; got 3 x 3 and 4 x 4"),
         ([[1.0], [1.0, 2.0]], EYE, 1.0, "Phi must be an array of real numbers; got a list of 2"),
-        (EYE, EYE, 0.0, r"alpha must be a positive number; got 0\.0"),
         ([1.0, 2.0], EYE, 1.0, r"Phi must have 2 dimensions; got shape \(2,\)"),
     ],
 )

@@ -97,7 +97,6 @@ A = random_numbers((6, 2), seed=16)
         ({"a": A[:5]}, "there are 5 measurements, but 6 intensities: there must be one for each"),
         ({"a": A, "intensities": -np.ones(6)}, "none may be negative.*the smallest is -1"),
         ({"a": A, "intensities": np.zeros(6)}, "not all may be 0; the smallest is 0"),
-        ({"a": A, "trace": 0.0}, "trace must be a positive number; got 0.0"),
         ({"a": 0 * A}, "a is 0: its measurements say nothing"),
         ({"a": A * [1, 0]}, r"do not bound the signal \(a has nearly dependent columns\): pass"),
         (

@@ -75,7 +75,6 @@ def test_more_observations_than_features_cost_no_more_than_features():
         (np.eye(3), np.ones(3), 1.0, r"Y must have 2 dimensions; got shape \(3,\)"),
         (np.eye(3), np.ones((3, 0)), 1.0, r"Y must be at least 1 x 1; got shape \(3, 0\)"),
         (np.ones(3), np.ones((3, 1)), 1.0, "the matrix a of LeftProduct must have 2 dimensions"),
-        (np.eye(3), np.ones((3, 1)), 0.0, r"radius must be a positive number; got 0\.0"),
     ],
 )
 def test_bad_data_are_refused(a, Y, radius, text):

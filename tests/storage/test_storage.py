@@ -259,18 +259,6 @@ def test_matrices_of_a_nuclear_ball_are_sketched():
     assert [type(part) for part in pair.parts] == [Sketch, Sketch]
 
 
-@pytest.mark.parametrize(
-    ("make", "text"),
-    [
-        (lambda: Sketch(5, 0), "R must be a whole number, at least 1; got 0"),
-        (lambda: Sketch(5, -1), "R must be a whole number, at least 1; got -1"),
-    ],
-)
-def test_wrong_sketches_are_refused(make, text):
-    with pytest.raises(ProblemError, match=text):
-        make()
-
-
 # Atoms.
 
 

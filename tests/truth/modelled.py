@@ -11,8 +11,6 @@ from condal.cvxpy import CONDAL
 from truth.case import Asked
 from truth.rivals import clarabel_says
 
-ENDED = ("optimal", "infeasible", "unbounded")
-
 
 def random_problem(seed: int) -> tuple[str, Any]:
     """Return a name and a problem: mostly feasible, some infeasible, some unbounded."""

@@ -128,9 +128,7 @@ def _by_engine(engine: eigen.Engine) -> Any:
     return condal.solve(replace(problem, X=X), condal.CGAL(), tol=1e-9, max_iters=60)
 
 
-ENGINES = {
-    kind.__name__: kind for kind in (eigen.Dense, eigen.Arpack, eigen.Lanczos, eigen.Automatic)
-}
+ENGINES = {kind.__name__: kind for kind in (eigen.Dense, eigen.Lanczos, eigen.Automatic)}
 
 
 def _over(X: Any, **more: Any) -> Any:

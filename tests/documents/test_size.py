@@ -23,7 +23,7 @@ LINES = {
     "condal/domains": 2_203,
     "condal/driver": 3_295,
     "condal/io": 6_872,
-    "condal/linalg": 4_928,
+    "condal/linalg": 4_871,
     "condal/maps": 2_542,
     "condal/methods": 11_340,
     "condal/nonsmooth": 744,

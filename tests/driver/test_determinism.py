@@ -182,9 +182,9 @@ def quick():
     return [build("gd97b", quick=True)]
 
 
-@pytest.mark.parametrize("kind", ["Automatic", "Arpack", "Lanczos"])
+@pytest.mark.parametrize("kind", ["Automatic", "Lanczos"])
 def test_an_engine_does_not_remember(kind):
-    """ARPACK restarts at random where a space is invariant."""
+    """The matrix has an invariant space at each step."""
     C = np.diag(np.repeat([1.0, 2.0], 30))
     flat = condal.Problem.of(
         f=condal.Linear(C), X=condal.Spectrahedron(60, engine=getattr(condal.eigen, kind)())

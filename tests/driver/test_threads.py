@@ -253,6 +253,6 @@ def test_a_solve_changes_no_setting_of_the_process(monkeypatch):
         )
 
     before = settings()
-    for name in ("model max_cut", "model k_means", "conic level_program", "engine Arpack"):
+    for name in ("model max_cut", "model k_means", "conic level_program", "engine Lanczos"):
         SOLVES[name]()
     assert settings() == before

@@ -20,7 +20,6 @@ from spaces import random_symmetric
 
 ENGINES = [
     eigen.Dense(),
-    eigen.Arpack(),
     eigen.Lanczos(),
     eigen.Lanczos(max_bytes=1),
     eigen.Automatic(),

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from condal.linalg.eigen import Arpack, Automatic, Dense, Lanczos
+from condal.linalg.eigen import Automatic, Dense, Lanczos
 from condal.linalg.symmetric import Symmetric
 from laws.spectra import ENGINES, SPECTRA, Counted, spectrum, torus
 from spaces import random_symmetric
@@ -304,14 +304,3 @@ def test_automatic_assembles_larger_ones_that_have_a_dense_part(part):
     assert Automatic().smallest(large).value == pytest.approx(0.0, abs=1e-12)
     assert small.asked == ["dense"]
     assert large.asked == []
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_arpack_hands_over_what_it_cannot_do(n):
-    assert Arpack().smallest(Symmetric(n, diagonal=np.arange(float(n)) - 1)).value == -1.0
-
-
-def test_arpack_that_does_not_converge_still_answers():
-    case = spectrum("spread", 300)
-    pair = Arpack(max_restarts=1).smallest(case.V)
-    assert pair.value == pytest.approx(case.values[0], abs=1e-9)

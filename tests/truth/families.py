@@ -15,7 +15,6 @@ from truth.templates import random_case
 
 LARGER = 0.03  # of all sides
 ITERATIVE = (
-    eigen.Arpack(),
     eigen.Lanczos(),
     eigen.Lanczos(max_bytes=1),
     eigen.Automatic(dense_below=0, full_below=0),

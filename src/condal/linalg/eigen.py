@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from inspect import signature
 from math import sqrt
 from typing import Protocol
 
@@ -185,62 +184,6 @@ class Dense:
             finite_dense(V), subset_by_index=[0, 0], overwrite_a=True, check_finite=False
         )
         return Eigenpair(float(values[0]), vectors[:, 0], 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class Arpack:
-    """SciPy's `eigsh`, the implicitly restarted Lanczos method.
-
-    Parameters
-    ----------
-    max_restarts : int, default 300
-        The most restarts.
-    """
-
-    max_restarts: int = 300
-
-    def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
-        from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
-
-        if V.n <= 2:
-            return Dense().smallest(V)
-        start = start_vector(V.n) if guess is None else _with_noise(guess)
-        scale = float(np.linalg.norm(V @ start) / np.linalg.norm(start))
-        if not np.isfinite(scale):
-            raise FloatingPointError("a product with the gradient gave NaN or infinity")
-        if scale == 0.0:
-            return Lanczos().smallest(V, tol, guess)
-
-        # ARPACK's tolerance is relative: nothing converges to an eigenvalue of 0, and SciPy then
-        # returns another one. With V - 2 scale I the wanted eigenvalue is not near 0.
-        def shifted(v: Array) -> Array:
-            return V @ v - 2 * scale * v
-
-        operator = LinearOperator(V.shape, matvec=shifted, dtype=np.float64)
-        relative = min(max(tol, 0.0) / (3 * scale), 0.5)
-        restarts_at_random = "rng" in signature(eigsh).parameters  # from SciPy 1.17 on
-        seeded = {"rng": np.random.default_rng(V.n)} if restarts_at_random else {}
-        try:
-            _, vectors = eigsh(
-                operator,
-                k=1,
-                which="SA",
-                v0=start,
-                tol=relative,
-                maxiter=self.max_restarts,
-                **seeded,
-            )
-            vector = vectors[:, 0]
-        except ArpackNoConvergence as stop:
-            if len(stop.eigenvalues) == 0:
-                return Lanczos().smallest(V, tol, guess)
-            vector = stop.eigenvectors[:, 0]
-        except ArpackError:  # such as a start vector that spans an invariant subspace
-            return Lanczos().smallest(V, tol, guess)
-        image = V @ vector
-        value = float(vector @ image)
-        residual = float(np.linalg.norm(image - value * vector))
-        return Eigenpair(value, vector, residual, residual)
 
 
 @dataclass(frozen=True)

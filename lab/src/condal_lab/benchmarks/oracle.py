@@ -21,7 +21,6 @@ from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
 
 ENGINES: dict[str, Any] = {
     "auto": condal.eigen.Automatic(),
-    "arpack": condal.eigen.Arpack(),
     "dense": condal.eigen.Dense(),
 }
 LARGE = "random 50,000"

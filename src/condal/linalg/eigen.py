@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import sqrt
+from math import ceil, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +29,7 @@ from condal.runtime.meter import agreed
 MAX_LOWEST_STEPS = 1000
 MAX_LOWEST_BYTES = 128 * 2**20
 MIN_LOWEST_STEPS = 200  # cheap compared with the cost of a missed eigenvalue
+TEST_GROWTH = 1.3  # of the steps, between two looks at Ritz values
 START_NOISE = 3.0  # norm of the noise that is added to a guess of norm 1
 
 
@@ -140,18 +141,22 @@ def lowest(
     V, order = V.reordered()
     start = start if order is None else start[order]
     run = Recurrence(V, start / np.linalg.norm(start), keep=keep)
-    test, before = 20, np.inf
+    test, before, most = 20, np.inf, min(MAX_LOWEST_STEPS, V.n)
+    # The values settle on a cluster for long: to see past it takes some sqrt(spread / tol) steps,
+    # where n is so large that the spectrum has no gaps.
+    far = min(max(MIN_LOWEST_STEPS, 2 * sqrt(V.n)), most)
     while True:
         run.grow_to(test)
+        least, last = min(3 * sqrt(run.spread / max(tol, TINY)), far), run.ended
+        if TEST_GROWTH * run.steps < least and not last:  # nor will the next test be enough
+            test = ceil(least / TEST_GROWTH)
+            continue
         ritz = run.smallest(tol)
-        settled = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
-        # The values settle on a cluster for long: to see past it takes some sqrt(spread / tol)
-        # steps, where n is so large that the spectrum has no gaps.
-        far = max(MIN_LOWEST_STEPS, 2 * sqrt(V.n))
-        passed = run.ended or run.steps >= min(3 * sqrt(run.spread / max(tol, TINY)), far)
-        if (ritz.converged and settled and passed) or run.steps >= min(MAX_LOWEST_STEPS, V.n):
+        settled = last or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
+        passed = last or run.steps >= least
+        if (ritz.converged and settled and passed) or run.steps >= most:
             break
-        before, test = ritz.value, min(int(np.ceil(1.3 * test)), MAX_LOWEST_STEPS)
+        before, test = ritz.value, min(ceil(TEST_GROWTH * test), MAX_LOWEST_STEPS)
     ritz_vectors = run.kept_vectors(count)
     norms = np.linalg.norm(ritz_vectors, axis=0)
     ritz_vectors = ritz_vectors[:, norms > 0.0] / norms[norms > 0.0]
@@ -159,7 +164,7 @@ def lowest(
         ritz_vectors = start[:, None] / np.linalg.norm(start)
     vectors, upper = np.linalg.qr(ritz_vectors)
     vectors = vectors[:, np.abs(np.diagonal(upper)) > 0.1]  # the others repeat earlier ones
-    values, turned = agreed(eigh(vectors.T @ (V @ vectors), check_finite=False))
+    values, turned = agreed(tuple(np.linalg.eigh(vectors.T @ (V @ vectors))))
     values[0] = min(values[0], ritz.value)  # the vectors may come from the first steps only
     vectors = vectors @ turned
     if order is not None:

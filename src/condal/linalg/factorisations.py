@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf
 
 from condal.linalg.lanczos import Recurrence
@@ -166,7 +165,7 @@ class SparseFactors:
         basis = np.empty((self.V.n, sum(space.shape[1] for space in spaces)))
         basis[self.order] = np.hstack(spaces)
         basis = np.linalg.qr(basis)[0]
-        values, turned = eigh(basis.T @ (self.V @ basis), check_finite=False)
+        values, turned = np.linalg.eigh(basis.T @ (self.V @ basis))
         low = values < self.tau
         return (values[low], basis @ turned[:, low]) if low.any() else None
 

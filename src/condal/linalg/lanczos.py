@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, sqrt
-from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
+from scipy.linalg.lapack import dstebz, dstein
 
 from condal.linalg.blocked import BLOCK_LENGTH, axpy
 from condal.linalg.points import Array, with_rows
@@ -126,23 +125,33 @@ class Recurrence:
         """A rough estimate of lambda_max - lambda_min: at most twice the largest row sum of T."""
         return max(self.alpha) - min(self.alpha) + 2 * max(self.beta)
 
-    def values(self) -> Array:
-        """Return all Ritz values in ascending order."""
-        return np.asarray(self._ritz(self.steps, eigvals_only=True))
-
     def ends(self) -> tuple[float, float]:
         """Return the smallest and the largest Ritz value."""
         m = self.steps
         if m == 1:  # older LAPACK wrappers refuse this
             return self.alpha[0], self.alpha[0]
-        least, most = (
-            self._ritz(m, eigvals_only=True, select="i", select_range=(i, i)) for i in (0, m - 1)
-        )
-        return float(least[0]), float(most[0])
+        least, most = (self._bisected(m, i, i)[0][0] for i in (1, m))
+        return float(least), float(most)
 
-    def _ritz(self, m: int, **options: Any) -> Any:
-        """Eigenvalues, and eigenvectors, of the leading m x m block of T."""
-        return eigh_tridiagonal(self.alpha[:m], self.beta[: m - 1], check_finite=False, **options)
+    def _ritz(self, m: int, count: int) -> tuple[Array, Array]:
+        """The `count` smallest eigenvalues of the leading m x m block of T, and their vectors."""
+        values, *blocks = self._bisected(m, 1, count)
+        vectors, failed = dstein(self.alpha[:m], self.beta[: m - 1], values, *blocks)
+        if failed:
+            raise FloatingPointError("LAPACK found no Ritz vectors")
+        order = np.argsort(values)
+        return values[order], vectors[:, order]
+
+    def _bisected(self, m: int, first: int, last: int) -> tuple[Array, Array, Array]:
+        """Eigenvalues first..last of the leading m x m block of T, counted from 1, and the blocks
+        into which LAPACK splits it."""
+        by_index, everywhere, exactly = 2, (0.0, 1.0), 0.0
+        found, values, of, ends, failed = dstebz(
+            self.alpha[:m], self.beta[: m - 1], by_index, *everywhere, first, last, exactly, "B"
+        )
+        if failed:
+            raise FloatingPointError("LAPACK found no Ritz values")
+        return values[:found], of, ends
 
     def smallest(self, tol: float) -> Ritz:
         """Return the smallest Ritz pair; it has converged if its estimated error is within tol."""
@@ -150,7 +159,7 @@ class Recurrence:
         if m == 1:
             residual = self.beta[0]
             return Ritz(self.alpha[0], np.ones(1), residual, residual, 0.0, self.ended)
-        values, vectors = self._ritz(m, select="i", select_range=(0, 1))
+        values, vectors = self._ritz(m, 2)
         residual = self.beta[-1] * abs(float(vectors[-1, 0]))
         separation = float(values[1] - values[0])
         # Kato and Temple: the error is at most residual^2 / separation.
@@ -164,7 +173,7 @@ class Recurrence:
         m = min(self.steps, self._keep)
         if m == 1:
             return with_rows(self._q, self._basis[:1].T)
-        _, coefficients = self._ritz(m, select="i", select_range=(0, min(count, m) - 1))
+        _, coefficients = self._ritz(m, min(count, m))
         return with_rows(self._q, self._basis[:m].T @ coefficients)
 
     def combine(self, coefficients: Array) -> Array:

@@ -9,7 +9,6 @@ from math import inf
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from scipy.linalg import eigh
 
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
@@ -204,13 +203,13 @@ def leading_factor(x: Point, count: int | None = None) -> Any:
     R = x.factor()
     if R.shape[1] == 0:
         return R
-    values, rotation = eigh(R.conj().T @ R)
+    values, rotation = np.linalg.eigh(R.conj().T @ R)
     return np.asarray(R @ rotation[:, np.argsort(-values)[:count]])
 
 
 def _root(x: Point) -> Any:
     """Return the eigenvectors of x times roots of eigenvalues, in ascending order."""
-    values, vectors = eigh(dense(x))
+    values, vectors = np.linalg.eigh(dense(x))
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 

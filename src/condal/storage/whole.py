@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import eigh
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point, combine, dense, zero_like
@@ -136,7 +135,7 @@ class Factored:
 
     def _compress(self) -> None:
         atoms, weights = self._columns[: self._count], self._weights[: self._count]
-        values, vectors = eigh((atoms.T * weights) @ atoms, overwrite_a=True, check_finite=False)
+        values, vectors = np.linalg.eigh((atoms.T * weights) @ atoms)
         keep = np.abs(values) > 1e-15 * np.abs(values).max(initial=0.0)
         self._count = int(keep.sum())
         self._columns[: self._count] = vectors.T[keep]
@@ -159,7 +158,7 @@ def spectral(x: Point) -> LowRank:
     """Return x as its eigenvectors and eigenvalues, unless it has factors already."""
     if isinstance(x, LowRank):
         return x
-    values, vectors = eigh(dense(x))
+    values, vectors = np.linalg.eigh(dense(x))
     return LowRank(vectors, values)
 
 

@@ -153,8 +153,7 @@ def lowest(
             continue
         ritz = run.smallest(tol)
         settled = last or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
-        passed = last or run.steps >= least
-        if (ritz.converged and settled and passed) or run.steps >= most:
+        if (ritz.converged and settled and (last or run.steps >= least)) or run.steps >= most:
             break
         before, test = ritz.value, min(ceil(TEST_GROWTH * test), MAX_LOWEST_STEPS)
     ritz_vectors = run.kept_vectors(count)

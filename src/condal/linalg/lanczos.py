@@ -130,28 +130,19 @@ class Recurrence:
         m = self.steps
         if m == 1:  # older LAPACK wrappers refuse this
             return self.alpha[0], self.alpha[0]
-        least, most = (self._bisected(m, i, i)[0][0] for i in (1, m))
+        least, most = (self._ritz(m, i, i)[0][0] for i in (1, m))
         return float(least), float(most)
 
-    def _ritz(self, m: int, count: int) -> tuple[Array, Array]:
-        """The `count` smallest eigenvalues of the leading m x m block of T, and their vectors."""
-        values, *blocks = self._bisected(m, 1, count)
-        vectors, failed = dstein(self.alpha[:m], self.beta[: m - 1], values, *blocks)
-        if failed:
-            raise FloatingPointError("LAPACK found no Ritz vectors")
-        order = np.argsort(values)
+    def _ritz(self, m: int, first: int, last: int) -> tuple[Array, Array]:
+        """Eigenvalues first..last, counted from 1, of the leading m x m block of T by bisection,
+        and their vectors by inverse iteration."""
+        T, by_index = (self.alpha[:m], self.beta[: m - 1]), (2, 0.0, 0.0)
+        count, values, *blocks, failed = dstebz(*T, *by_index, first, last, 0.0, "B")
+        vectors, unfinished = dstein(*T, values[:count], *blocks)
+        if failed or unfinished:
+            raise FloatingPointError("LAPACK found no Ritz pairs")
+        order = np.argsort(values[:count])
         return values[order], vectors[:, order]
-
-    def _bisected(self, m: int, first: int, last: int) -> tuple[Array, Array, Array]:
-        """Eigenvalues first..last of the leading m x m block of T, counted from 1, and the blocks
-        into which LAPACK splits it."""
-        by_index, everywhere, exactly = 2, (0.0, 1.0), 0.0
-        found, values, of, ends, failed = dstebz(
-            self.alpha[:m], self.beta[: m - 1], by_index, *everywhere, first, last, exactly, "B"
-        )
-        if failed:
-            raise FloatingPointError("LAPACK found no Ritz values")
-        return values[:found], of, ends
 
     def smallest(self, tol: float) -> Ritz:
         """Return the smallest Ritz pair; it has converged if its estimated error is within tol."""
@@ -159,7 +150,7 @@ class Recurrence:
         if m == 1:
             residual = self.beta[0]
             return Ritz(self.alpha[0], np.ones(1), residual, residual, 0.0, self.ended)
-        values, vectors = self._ritz(m, 2)
+        values, vectors = self._ritz(m, 1, 2)
         residual = self.beta[-1] * abs(float(vectors[-1, 0]))
         separation = float(values[1] - values[0])
         # Kato and Temple: the error is at most residual^2 / separation.
@@ -173,7 +164,7 @@ class Recurrence:
         m = min(self.steps, self._keep)
         if m == 1:
             return with_rows(self._q, self._basis[:1].T)
-        _, coefficients = self._ritz(m, min(count, m))
+        _, coefficients = self._ritz(m, 1, min(count, m))
         return with_rows(self._q, self._basis[:m].T @ coefficients)
 
     def combine(self, coefficients: Array) -> Array:

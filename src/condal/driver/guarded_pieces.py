@@ -1,7 +1,8 @@
 """User-supplied pieces of a problem, each behind an object that checks what it returns.
 
 An exception that a piece raises, and a value that it did not promise, become a PieceError that
-names the piece.
+names the piece. Each guard lists the members of its piece: what they are called in errors, and what
+they must return.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.linalg.gradients import Gradient, functional
 from condal.linalg.guarded import UserPiece
-from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.points import Array, LowRank
 from condal.linalg.rounding import Errors, Proof, Rounded
 from condal.linalg.symmetric import Symmetric
 from condal.sets.defaults import ProximableDefaults
@@ -38,34 +39,57 @@ class Guarded:
         with user_piece.asked():
             return user_piece, getattr(self.piece, name)(*args, **options)
 
-    def constant(self, name: str, called: str) -> float:
-        """Return a number that the piece has."""
+
+def _given(name: str) -> Any:
+    """Return a property that is that of the piece."""
+    return property(lambda self: getattr(self.piece, name))
+
+
+def _constant(name: str, called: str) -> Any:
+    """Return a property that is a number of the piece."""
+
+    def number(self: Guarded) -> float:
         user_piece = UserPiece(self.letter, called)
         with user_piece.asked():
             return user_piece.number(getattr(self.piece, name))
 
-    def number(self, name: str, called: str, *args: Any) -> float:
-        """Return a number that the piece computes."""
+    return property(number)
+
+
+def _method(name: str, called: str, checked: Callable[..., Any]) -> Any:
+    """Return a method that asks the piece, and passes who answers, the answer and the arguments to
+    `checked`."""
+
+    def method(self: Guarded, *args: Any, **options: Any) -> Any:
+        return checked(*self.asked(name, called, *args, **options), *args)
+
+    return method
+
+
+def _number(name: str, called: str) -> Any:
+    return _method(name, called, lambda user_piece, value, *args: user_piece.number(value))
+
+
+def _array(name: str, called: str) -> Any:
+    """Return a method whose answer is an array like its first argument."""
+    return _method(
+        name, called, lambda user_piece, value, z, *args: user_piece.array(value, np.shape(z))
+    )
+
+
+def _rows(name: str, called: str) -> Any:
+    """Return a method of a map whose answer has a number for each of its rows."""
+
+    def image(self: Any, *args: Any) -> Array:
         user_piece, value = self.asked(name, called, *args)
-        return user_piece.number(value)
+        return user_piece.array(value, (self.size,))
 
-    def array(
-        self, shape: tuple[int, ...], name: str, called: str, *args: Any, **options: Any
-    ) -> Array:
-        """Return an array of this shape that the piece computes."""
-        user_piece, value = self.asked(name, called, *args, **options)
-        return user_piece.array(value, shape)
-
-    def guarded(self, name: str, called: str, *args: Any) -> Any:
-        """Return what the piece makes of itself, guarded as it is."""
-        return self.again(self.asked(name, called, *args)[1], self.letter)
+    return image
 
 
-def guarded_domain(X: Domain, letter: str, again: Guard) -> Domain:
-    """Guard X; the guard is spectral if X is, and has a projection if X has one."""
-    if isinstance(X, Spectral):
-        return GuardedSpectral(X, letter, again)
-    return (GuardedProjectable if projects(X) else GuardedDomain)(X, letter, again)
+def _again(name: str, called: str) -> Any:
+    """Return a method whose answer is a piece of the same kind."""
+    return lambda self, *args: self.again(self.asked(name, called, *args)[1], self.letter)
 
 
 class GuardedDomain(Guarded, Wrapped):
@@ -77,22 +101,10 @@ class GuardedDomain(Guarded, Wrapped):
         Wrapped.__init__(self, X)
         self.letter, self.again = letter, again
 
-    @property
-    def piece(self) -> Any:
-        """The domain that the user gave."""
-        return self.X
-
-    @property
-    def diameter(self) -> float:
-        return self.constant("diameter", "the size")
-
-    @property
-    def max_norm(self) -> float:
-        return self.constant("max_norm", "the size")
-
-    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
-        user_piece, s = self.asked("lmo", "the oracle lmo", v, tol, guess)
-        return user_piece.point(s, v)
+    piece = property(lambda self: self.X)  # which `with_engine` changes
+    diameter, max_norm = _constant("diameter", "the size"), _constant("max_norm", "the size")
+    distance = _number("distance", "the distance")
+    lmo = _method("lmo", "the oracle lmo", lambda user_piece, s, v, *args: user_piece.point(s, v))
 
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
@@ -104,18 +116,14 @@ class GuardedDomain(Guarded, Wrapped):
         user_piece.number(proof.value)
         return proof
 
-    def distance(self, x: Point) -> float:
-        return self.number("distance", "the distance", x)
-
 
 class GuardedProjectable(GuardedDomain):
     """X with a projection, guarded."""
 
     X: Projectable
-
-    def project(self, v: Any) -> Point:
-        user_piece, x = self.asked("project", "the projection", v)
-        return user_piece.point(x, functional(v))
+    project = _method(
+        "project", "the projection", lambda user_piece, x, v: user_piece.point(x, functional(v))
+    )
 
 
 class GuardedSpectral(GuardedDomain, WrappedSpectral):
@@ -129,16 +137,11 @@ class GuardedSpectral(GuardedDomain, WrappedSpectral):
         columns = np.shape(values)[:1]
         return user_piece.array(values, columns), user_piece.array(vectors, (self.n, *columns))
 
-    def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
+    def project(self, v: Array, guess: Any = None, *, tol: float = 0.0) -> LowRank:
         user_piece, x = self.asked("project", "the oracle lmo", v, guess, tol=tol)
         user_piece.point(x, Symmetric(self.n))
         projected: LowRank = x
         return projected
-
-
-def _given(name: str) -> Any:
-    """Return a property that is that of the piece."""
-    return property(lambda self: getattr(self.piece, name))
 
 
 class GuardedMap(Guarded):
@@ -150,22 +153,9 @@ class GuardedMap(Guarded):
         self._like = self.asked("adjoint", "the adjoint", zeros)[1]  # the space of its gradients
 
     size, terms, diagonal_rows = map(_given, ("size", "terms", "diagonal_rows"))
-
-    @property
-    def norm(self) -> float:
-        return self.constant("norm", "the norms")
-
-    def scaled(self, rows: Array) -> Any:
-        return self.guarded("scaled", "the scaled form", rows)
-
-    def row_norms(self) -> Array:
-        return self.array((self.size,), "row_norms", "the norms")
-
-    def as_matrix(self) -> Any | None:
-        return self.asked("as_matrix", "the matrix")[1]
-
-    def __call__(self, x: Point) -> Array:
-        return self.array((self.size,), "__call__", "", x)
+    norm, row_norms = _constant("norm", "the norms"), _rows("row_norms", "the norms")
+    scaled, __call__ = _again("scaled", "the scaled form"), _rows("__call__", "")
+    as_matrix = _method("as_matrix", "the matrix", lambda user_piece, matrix: matrix)
 
     def adjoint(self, y: Array) -> Gradient | None:
         user_piece, v = self.asked("adjoint", "the adjoint", y)
@@ -195,15 +185,9 @@ class GuardedObjective(Guarded):
     def M(self) -> LinearMap:
         return self.again(self.piece.M, "M")
 
-    @property
-    def L(self) -> float:
-        return self.constant("L", "the constant L")
-
-    def value(self, u: Array) -> float:
-        return self.number("value", "the value", u)
-
-    def gradient(self, u: Array) -> Array:
-        return self.array(np.shape(u), "gradient", "the gradient", u)
+    L, scaled = _constant("L", "the constant L"), _again("scaled", "the value")
+    value, variation = _number("value", "the value"), _number("variation", "the value")
+    gradient = _array("gradient", "the gradient")
 
     def errors(self, u: Array) -> Errors | None:
         if not isinstance(self.piece, Rounded):
@@ -213,23 +197,11 @@ class GuardedObjective(Guarded):
             user_piece.wrong(f"a {type(errors).__name__}", "a condal.linalg.rounding.Errors")
         return errors
 
-    def scaled(self, c: float) -> Any:
-        return self.guarded("scaled", "the value", c)
 
-    def variation(self, max_norm: float) -> float:
-        return self.number("variation", "the value", max_norm)
-
-
-def _number(name: str, called: str) -> Any:
-    """Return a method that asks h for a number."""
-    return lambda self, z: self.number(name, f"the {called}", z)
-
-
-def _array(name: str, called: str) -> Any:
-    """Return a method that asks h for an array like its first argument."""
-    return lambda self, z, *args, **options: self.array(
-        z.shape, name, f"the {called}", z, *args, **options
-    )
+def _support(name: str, called: str) -> Any:
+    """Return a method that asks h for a number, and derives it if h cannot tell."""
+    asks, derives = _number(name, called), getattr(ProximableDefaults, name)
+    return lambda self, d: (asks if hasattr(self.piece, name) else derives)(self, d)
 
 
 class GuardedFunction(Guarded, ProximableDefaults):
@@ -239,14 +211,17 @@ class GuardedFunction(Guarded, ProximableDefaults):
     h = property(lambda self: self.piece)  # what a proof trusts of it is found there
 
     size, separable, lipschitz, fixed = map(_given, ("size", "separable", "lipschitz", "fixed"))
-    prox, normal_residual = _array("prox", "prox"), _array("normal_residual", "normal")
-    multiplier, dual_point = (
-        _array("multiplier", "multiplier"),
-        _array("dual_point", "dual point"),
-    )
-    value, distance = _number("value", "value"), _number("distance", "distance")
-    conjugate, dual_error = _number("conjugate", "conjugate"), _number("dual_error", "dual error")
-    conjugate_abs_sum = _number("conjugate_abs_sum", "size of the conjugate")
+    prox, multiplier = _array("prox", "the prox"), _array("multiplier", "the multiplier")
+    dual_point = _array("dual_point", "the dual point")
+    normal_residual = _array("normal_residual", "the normal")
+    value, distance = _number("value", "the value"), _number("distance", "the distance")
+    conjugate = _number("conjugate", "the conjugate")
+    dual_error = _number("dual_error", "the dual error")
+    conjugate_abs_sum = _number("conjugate_abs_sum", "the size of the conjugate")
+    support = _support("support", "the support")
+    support_abs_sum = _support("support_abs_sum", "the size of the support")
+    support_error = _support("support_error", "the error of the support")
+    scaled = _again("scaled", "the scaled form")
 
     @once
     def pieces(self) -> Sequence[tuple[slice, Provable]]:
@@ -255,20 +230,16 @@ class GuardedFunction(Guarded, ProximableDefaults):
             for places, piece in self.piece.pieces
         ]
 
-    def support(self, d: Array) -> float:
-        if not hasattr(self.piece, "support"):
-            return super().support(d)
-        return self.number("support", "the support", d)
 
-    def support_abs_sum(self, d: Array) -> float:
-        if not hasattr(self.piece, "support_abs_sum"):
-            return super().support_abs_sum(d)
-        return self.number("support_abs_sum", "the size of the support", d)
-
-    def support_error(self, d: Array) -> float:
-        if not hasattr(self.piece, "support_error"):
-            return super().support_error(d)
-        return self.number("support_error", "the error of the support", d)
-
-    def scaled(self, rows: Array, c: float) -> Any:
-        return self.guarded("scaled", "the scaled form", rows, c)
+def guarded_piece(piece: Any, letter: str, again: Guard) -> Any:
+    """Guard a domain, map, objective or function; the guard of a domain is spectral if the domain
+    is, and has a projection if that has one."""
+    kind: type[Guarded] = GuardedFunction
+    if hasattr(piece, "lmo"):
+        kind = GuardedProjectable if projects(piece) else GuardedDomain
+        kind = GuardedSpectral if isinstance(piece, Spectral) else kind
+    elif hasattr(piece, "adjoint"):
+        kind = GuardedMap
+    elif hasattr(piece, "gradient"):
+        kind = GuardedObjective
+    return kind(piece, letter, again)

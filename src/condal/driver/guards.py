@@ -84,7 +84,9 @@ def _guard(value: Any, letter: str) -> Any:
         return value
     if _of_condal(value):
         return _rebuilt(value, letter)
-    return _guarded_piece(value, letter)
+    from condal.driver.guarded_pieces import guarded_piece
+
+    return guarded_piece(value, letter, _guard)
 
 
 def _guarded_operator(op: Any, letter: str) -> Any:
@@ -93,23 +95,6 @@ def _guarded_operator(op: Any, letter: str) -> Any:
 
     ours = isinstance(getattr(op, "of", None), CodedDiffraction)
     return op if ours or isinstance(op, GuardedOperator) else GuardedOperator(op, letter)
-
-
-def _guarded_piece(piece: Any, letter: str) -> Any:
-    """Guard a user-supplied domain, map, objective or function."""
-    from condal.driver.guarded_pieces import (
-        GuardedFunction,
-        GuardedMap,
-        GuardedObjective,
-        guarded_domain,
-    )
-
-    if hasattr(piece, "lmo"):
-        return guarded_domain(piece, letter, _guard)
-    if hasattr(piece, "adjoint"):
-        return GuardedMap(piece, letter, _guard)
-    kind = GuardedObjective if hasattr(piece, "gradient") else GuardedFunction
-    return kind(piece, letter, _guard)
 
 
 def _same(new: Sequence[Any], old: Sequence[Any]) -> bool:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, relative_price
+from condal.certificates.certificate import relative_price
 from condal.certificates.evaluation import EXACT_INFEASIBILITY, EvaluatedPoint
 from condal.certificates.history import Row
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 from condal.driver.scaling import Scaling
 from condal.driver.schedule import CLOSE_GAP, CertificationSchedule, Estimates
 from condal.linalg.points import Array, Point
+from condal.linalg.rounding import Proof
 from condal.methods.state import State
 from condal.problem import Problem
 from condal.result import Status
@@ -133,15 +134,10 @@ class Certifier:
             proved = self._certify(seen, w, gap)
         lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
         if proved is None:
-            y = self.scaling.dual(w)
-            unproved = Certificate(
-                seen.objective,
-                -sense * np.inf,
-                seen.infeasibility,
-                "no proof",
-                price=relative_price(self.problem, seen.Ax, y, seen.objective),
-                unit=self.problem.gap_unit(seen.objective),
-            )
+            from condal.certificates.bound import certificate_by
+
+            y, no_proof = self.scaling.dual(w), Proof(-np.inf, "no proof")
+            unproved = certificate_by(self.problem, seen, y, -np.inf, no_proof)
             proved = CertifiedPoint(seen.x, y, unproved, ledger.last, tangent=seen.tangent)
         if sense * (ledger.proposed_bound - proved.certificate.bound) > 0:
             with suppress(FloatingPointError, Cancelled):
@@ -210,7 +206,7 @@ class Certifier:
         assert self.w is not None
         seen = self._repaired(self._evaluate(x), self.w)
         allowed = self.tol * self.problem.gap_unit(seen.objective)
-        missed = allowed * (self.problem.sense * (seen.objective - row.bound) / allowed)
+        missed = self.problem.sense * (seen.objective - row.bound)
         price = self.problem.price(seen.Ax, self.problem.h.dual_point(self.scaling.dual(self.w)))
         if missed > CLOSE_GAP * allowed or price > allowed:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import tee
 
 import numpy as np
 
@@ -121,18 +121,11 @@ class LazyChoices:
     """Choices that are made when they are first reached: a solve seldom needs the second."""
 
     def __init__(self, choices: Iterable[Choice]) -> None:
-        self._made: list[Choice] = []
-        self._rest = iter(choices)
+        self._choices = iter(choices)
 
     def __iter__(self) -> Iterator[Choice]:
-        i = 0
-        while True:
-            if i == len(self._made):
-                self._made += islice(self._rest, 1)
-            if i == len(self._made):
-                return
-            yield self._made[i]
-            i += 1
+        self._choices, again = tee(self._choices)
+        return again
 
 
 def storage_for(

@@ -8,8 +8,6 @@ scaled against each other, so fitting D A to the size of X has the same effect.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,8 +17,8 @@ from condal.certificates.bound import require_scales
 from condal.certificates.history import Row
 from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.errors import ProblemError
-from condal.linalg.gradients import Gradient, zeros_of
-from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.gradients import zeros_of
+from condal.linalg.points import Array
 from condal.methods.state import State
 from condal.problem import Problem
 from condal.runtime.meter import check_cancelled, products_done
@@ -94,6 +92,25 @@ class Counts:
     longest: float = 0.0  # seconds of one call
 
 
+def _counted(name: str) -> Any:
+    """Return a method that asks X, and counts the call and its time."""
+
+    def call(self: CountedDomain, *args: Any, **options: Any) -> Any:
+        check_cancelled()
+        counts = self.counts
+        counts.oracle_calls += 1
+        before, products = time.process_time(), products_done()
+        began = time.perf_counter()
+        try:
+            return getattr(self.X, name)(*args, **options)
+        finally:
+            counts.matvecs += products_done() - products
+            counts.oracle_cpu_seconds += time.process_time() - before
+            counts.longest = max(counts.longest, time.perf_counter() - began)
+
+    return call
+
+
 class CountedDomain(Wrapped):
     """X with its oracle calls and their products counted."""
 
@@ -101,43 +118,16 @@ class CountedDomain(Wrapped):
         super().__init__(X)
         self.counts = counts
 
-    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
-        with self._call():
-            return super().lmo(v, tol, guess)
-
-    @contextmanager
-    def _call(self) -> Iterator[None]:
-        """Count one call and its time."""
-        check_cancelled()
-        self.counts.oracle_calls += 1
-        before, products = time.process_time(), products_done()
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.counts.matvecs += products_done() - products
-            self.counts.oracle_cpu_seconds += time.process_time() - before
-            self.counts.longest = max(self.counts.longest, time.perf_counter() - began)
+    lmo = _counted("lmo")
 
 
 class _CountedSpectral(CountedDomain, WrappedSpectral):
-    def lowest(
-        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
-    ) -> tuple[Array, Array]:
-        with self._call():
-            return super().lowest(v, count, tol, beside=beside)
-
-    def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
-        with self._call():
-            return super().project(v, guess, tol=tol)
+    lowest, project = _counted("lowest"), _counted("project")
 
 
 class _CountedProjectable(CountedDomain):
     X: Projectable
-
-    def project(self, v: Any) -> Point:
-        with self._call():
-            return self.X.project(v)
+    project = _counted("project")
 
 
 class _CountedBlocks(_CountedProjectable):

@@ -147,13 +147,13 @@ def lowest(
     far = min(max(MIN_LOWEST_STEPS, 2 * sqrt(V.n)), most)
     while True:
         run.grow_to(test)
-        least, last = min(3 * sqrt(run.spread / max(tol, TINY)), far), run.ended
-        if TEST_GROWTH * run.steps < least and not last:  # nor will the next test be enough
+        least = min(3 * sqrt(run.spread / max(tol, TINY)), far)
+        if TEST_GROWTH * run.steps < least and not run.ended:  # nor is the next test enough
             test = ceil(least / TEST_GROWTH)
             continue
         ritz = run.smallest(tol)
-        settled = last or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
-        if (ritz.converged and settled and (last or run.steps >= least)) or run.steps >= most:
+        settled = ritz.converged and 3 * (before - ritz.value) <= max(tol, ritz.rounding)
+        if run.ended or run.steps >= most or (settled and run.steps >= least):
             break
         before, test = ritz.value, min(ceil(TEST_GROWTH * test), MAX_LOWEST_STEPS)
     ritz_vectors = run.kept_vectors(count)

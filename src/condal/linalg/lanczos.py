@@ -127,21 +127,19 @@ class Recurrence:
 
     def ends(self) -> tuple[float, float]:
         """Return the smallest and the largest Ritz value."""
-        m = self.steps
-        if m == 1:  # older LAPACK wrappers refuse this
+        if (m := self.steps) == 1:  # LAPACK's wrappers refuse this
             return self.alpha[0], self.alpha[0]
-        least, most = (self._ritz(m, i, i)[0][0] for i in (1, m))
-        return float(least), float(most)
+        return float(self._ritz(m, 1, 1)[0][0]), float(self._ritz(m, m, m)[0][0])
 
     def _ritz(self, m: int, first: int, last: int) -> tuple[Array, Array]:
         """Eigenvalues first..last, counted from 1, of the leading m x m block of T by bisection,
         and their vectors by inverse iteration."""
         T, by_index = (self.alpha[:m], self.beta[: m - 1]), (2, 0.0, 0.0)
-        count, values, *blocks, failed = dstebz(*T, *by_index, first, last, 0.0, "B")
-        vectors, unfinished = dstein(*T, values[:count], *blocks)
+        count, found, *blocks, failed = dstebz(*T, *by_index, first, last, 0.0, "B")
+        vectors, unfinished = dstein(*T, values := found[:count], *blocks)
         if failed or unfinished:
             raise FloatingPointError("LAPACK found no Ritz pairs")
-        order = np.argsort(values[:count])
+        order = np.argsort(values)
         return values[order], vectors[:, order]
 
     def smallest(self, tol: float) -> Ritz:

@@ -64,9 +64,8 @@ def gram_norm(gram: Any, start: Array) -> float:
     """
     run = Recurrence(gram, start / np.linalg.norm(start), keep=2)
     run.grow_to(LANCZOS_STEPS)
-    largest = run.ends()[1]
     missed = 0.0 if run.ended else missed_share(total_rows(start), run.steps, FAILURE)
-    return float(np.sqrt(max(largest, 0.0) / (1 - missed)))
+    return float(np.sqrt(max(run.ends()[1], 0.0) / (1 - missed)))
 
 
 def _exact_norm(a: Any) -> float:

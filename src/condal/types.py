@@ -372,7 +372,7 @@ class Method(Protocol):
         """
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each iteration, from `start`; end when no progress is possible."""
+        """Yield the states after `start`; end, or say `last`, where no progress is possible."""
 
 
 def to_user(X: Domain, x: Point) -> Any:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import condal
 from condal.driver.scaling import normalise
-from condal.methods import CGAL, corrective
+from condal.methods import corrective
 from condal.methods.hull import Hull, minimised
 from condal.methods.lagrangian import lagrangian, multiplier
-from condal.methods.rules import Classical, Corrective, Exact, LineSearch
+from condal.methods.rules import Exact
 from condal.storage import Atoms, Dense
 from known import PLANTED
 
@@ -91,12 +91,6 @@ def test_an_atom_that_comes_again_is_not_kept_twice():
     for _ in islice(corrective().iterates(known.problem, x), 100):
         assert len(x.points) <= 10
         assert len({int(np.argmax(p)) for p in x.points}) == len(x.points)
-
-
-def test_the_flag_stands_for_the_rule():
-    assert CGAL(0.5, eta=LineSearch(), corrective=True) == corrective(0.5)
-    assert CGAL(corrective=True).eta == Corrective(Classical())
-    assert replace(corrective(), lam0=1.0) == corrective(1.0)
 
 
 def test_it_needs_a_storage_of_atoms():

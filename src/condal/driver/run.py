@@ -183,14 +183,12 @@ class Run:
 
         A method that is a generator is told what refuted its last bound.
         """
+        if self.record.state is not None and self.record.state.last:
+            return None
         self.reasons.mid_step = True
-        state = None
-        refuting, self.refuting = self.refuting, None
+        state, refuting, self.refuting = None, self.refuting, None
         with suppress(StopIteration):
-            if refuting is not None and isinstance(states, Generator):
-                state = states.send(refuting)
-            else:
-                state = next(states)
+            state = states.send(refuting) if isinstance(states, Generator) else next(states)
         self.reasons.mid_step = False
         return state
 

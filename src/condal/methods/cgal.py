@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING
@@ -90,9 +90,6 @@ class CGAL:
         multipliers of g(Bx) at 0.
     tol : AccuracyRule
         The accuracy asked of the oracle.
-    corrective : bool
-        Shorthand for ``eta=Corrective(eta)``: ``Corrective(Classical())`` with the default eta,
-        whereas ``Corrective()`` alone means ``Corrective(LineSearch())``.
     D_Y : float or DualBound
         The bound on the norm of y, which shortens the dual step: a number, ``Proportional()`` for
         :math:`D_X |A| \lambda_0`, or a function of k and of :math:`D_X |A| \lambda_0`.
@@ -128,7 +125,6 @@ class CGAL:
     eta: PrimalRule = field(default_factory=Classical)
     sigma: DualRule = field(default_factory=Const)
     tol: AccuracyRule = field(default_factory=FractionOfGap)
-    corrective: InitVar[bool] = False
     D_Y: float | DualBound = inf
     normalise: bool = True
 
@@ -164,7 +160,7 @@ class CGAL:
         eta, sigma = eta or Classical(), sigma or Const()
         return cls(lam0, eta, sigma, Exact(), D_Y=D_Y, normalise=False)
 
-    def __post_init__(self, corrective: bool) -> None:
+    def __post_init__(self) -> None:
         if not (
             self.lam0 is None
             or isinstance(self.lam0, float | int | np.number)
@@ -190,8 +186,6 @@ class CGAL:
                 raise ProblemError(
                     f"{name} takes a rule of condal.methods.rules, such as {example}; got {rule!r}"
                 )
-        if corrective:
-            object.__setattr__(self, "eta", Corrective(self.eta))
 
     @property
     def penalty(self) -> PenaltyRule:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from condal.methods.rules import PrimalRule
     from condal.problem import Problem
 
+SEARCH_STEPS = 60  # of a line search
+
 
 def multiplier(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
     """w = y + lam (Ax - r), computed as lam (z - r), and kept in dom h* under rounding."""
@@ -149,9 +151,7 @@ def slope_along(
     return slope
 
 
-def zero_of(
-    slope: Callable[[float], float], *, guess: float = 1.0, tol: float = 1e-12, steps: int = 60
-) -> float:
+def zero_of(slope: Callable[[float], float], *, guess: float = 1.0, tol: float = 1e-12) -> float:
     """Return the zero in [0, 1] of a non-decreasing function; 0 or 1 if it has constant sign.
 
     Regula falsi with the Illinois rule, from 0 and the guess: exact after one step for a linear
@@ -167,7 +167,7 @@ def zero_of(
     if at_high <= 0.0:
         return high
     side, middle = 0, low
-    for _ in range(steps):
+    for _ in range(SEARCH_STEPS):
         middle = low - at_low * (high - low) / (at_high - at_low)
         at_middle = slope(middle)
         if abs(at_middle) <= flat or high - low <= 1e-15:

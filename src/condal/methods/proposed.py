@@ -28,8 +28,6 @@ class Proposed:
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state once, with the bound of a slack in the dual cone."""
         state = start or self.start(problem)
-        if state.last:
-            return
         y = problem.h.dual_point(state.y)
         lower = -problem.h.conjugate(y)
         gap = state.value + float(y @ state.Ax)

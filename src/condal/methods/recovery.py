@@ -112,10 +112,8 @@ class DualRecovery:
         return State.of_dual(problem, replace(warm, y=y), carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each minimisation; end where the infeasibility falls no more."""
+        """Yield the state after each minimisation, the last where infeasibility falls no more."""
         state = start or self.start(problem)
-        if state.last:
-            return
         f, h, y, carry = problem.f, problem.h, state.y, state.carry
         face = Face(problem, y, len(carry.S))
         for k in count(state.k + 1):
@@ -140,8 +138,6 @@ class DualRecovery:
             )
             x.load(point)  # last: an interrupted iteration leaves x unchanged
             yield state
-            if done:
-                return
 
 
 class Face:

@@ -130,13 +130,11 @@ class AcceleratedGradient:
     def iterates(
         self, problem: Problem, x: Storage, start: State | None = None
     ) -> Generator[State, Array | None, None]:
-        """Yield the state after each step; end where rounding prevents progress.
+        """Yield the state after each step; it is the last where rounding prevents progress.
 
         The vectors that refute the bound of a state may be sent: they join the subspace.
         """
         state = start or self.start(problem)
-        if state.last:
-            return
         carry, Mx, refuting = state.carry, state.Mx, state.refuting
         assert isinstance(carry, AcceleratedState)
         nothing = np.zeros(0)  # the images and duals of no constraint
@@ -159,8 +157,6 @@ class AcceleratedGradient:
             state = State(k, *images, value, gap, lower, carry=carry, last=last)
             x.load(carry.x)  # last: an interrupted iteration leaves x unchanged
             refuting = yield state
-            if last:
-                return
 
     def _begun(self, problem: Problem, carry: AcceleratedState, Mx: Array) -> AcceleratedState:
         """Return the state with a first subspace: the lowest eigenvectors of the gradient."""

@@ -101,8 +101,6 @@ class InteriorPoint:
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each step, then the best one, or one of a ray."""
         state = start or self.start(problem)
-        if state.last:
-            return
         form, k = standard_form(problem), state.k
         path = Path(
             Scaled.of(form.c, form.A, form.b, form.blocks, diagonal_rows=form.caps, natural=True)

@@ -177,13 +177,11 @@ class LowRankCGAL:
     def iterates(
         self, problem: Problem, x: Storage, start: State | None = None
     ) -> Generator[State, Array | None, None]:
-        """Yield the state after each iteration; end where rounding prevents progress.
+        """Yield the state after each iteration; it is the last where rounding prevents progress.
 
         The vectors that refute the bound of a state may be sent: R grows along them.
         """
         state = start or self.start(problem)
-        if state.last:
-            return
         rounds, iterations = Rounds(self, problem, state), count(state.k + 1)
         refuting = state.refuting
         del state, start  # they hold the first R
@@ -196,8 +194,6 @@ class LowRankCGAL:
             state = rounds.state(k)
             x.load(rounds.point.x)  # last: an interrupted iteration leaves x unchanged
             refuting = yield state
-            if state.last:
-                return
             del state
 
 

@@ -179,10 +179,8 @@ class PrimalDual:
         return replace(state, carry=PrimalDualState.first(first, y, self.balance / _square(X)))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after `steps` steps; end where rounding prevents progress."""
+        """Yield the state after `steps` steps; it is the last where rounding prevents progress."""
         state = start or self.start(problem)
-        if state.last:
-            return
         carry, s = state.carry, state.s
         assert isinstance(carry, PrimalDualState)
         flat = Vectoriser.of(problem)
@@ -198,8 +196,6 @@ class PrimalDual:
             s = pair.s
             x.load(pair.point)
             yield pair.state(k, carry)
-            if pair.exact:
-                return
 
 
 def _primal_dual(

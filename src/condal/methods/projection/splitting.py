@@ -144,11 +144,9 @@ class Splitting:
         return replace(State.start(problem, warm), carry=carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each projection onto X; end where rounding prevents progress."""
+        """Yield the state after each projection; the last where rounding prevents progress."""
         X = problem.X
         state = start or self.start(problem)
-        if state.last:
-            return
         carry, s = state.carry, state.s
         assert isinstance(X, Spectral)
         assert isinstance(carry, SplittingState)
@@ -196,8 +194,6 @@ class Splitting:
                 carry = replace(carry, ratio=ratio, seen=carry.seen + 1)
             x.load(point)
             yield State(k, Mx, Ax, y, y, s, value, gap, lower, carry=carry, last=ended)
-            if ended:
-                return
 
     def _stepped(self, carry: SplittingState, residual: Array, size: float) -> SplittingState:
         """u + alpha (x - z), accelerated unless the last acceleration increased the residual.

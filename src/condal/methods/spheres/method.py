@@ -286,10 +286,8 @@ class SphereSweeps:
         return State.of_dual(problem, warm, carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each iteration; end where no progress is possible."""
+        """Yield the state after each iteration; it is the last where no progress is possible."""
         state = start or self.start(problem)
-        if state.last:
-            return
         form = form_of(problem)
         assert form is not None
         # A checkpoint may hold vectors of another precision, for an aim that has changed.
@@ -302,5 +300,3 @@ class SphereSweeps:
             near = state.w
             x.load(run.shown)  # last: an interrupted iteration leaves x unchanged
             yield state
-            if state.last:
-                return

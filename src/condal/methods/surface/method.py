@@ -139,10 +139,8 @@ class LowRankNewton:
         return replace(state, carry=carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each step; end where no progress is possible."""
+        """Yield the state after each step; it is the last where no progress is possible."""
         state = start or self.start(problem)
-        if state.last:
-            return
         rows = SurfaceRows.of(problem)
         assert rows is not None
         surface = Surface(rows, cost_of(problem))
@@ -152,8 +150,6 @@ class LowRankNewton:
             state = run.state(k, state)
             x.load(run.shown)  # last: an interrupted iteration leaves x unchanged
             yield state
-            if state.last:
-                return
 
 
 def _slow_steps(problem: Problem) -> tuple[Choice, ...]:

@@ -62,7 +62,6 @@ from condal.maps import Matrix as Matrix
 from condal.maps import Operator as Operator
 from condal.maps import Quadratics as Quadratics
 from condal.maps import RowSums as RowSums
-from condal.maps import Sampling as Sampling
 from condal.maps import Stack as Stack
 from condal.maps import Triangle as Triangle
 from condal.maps import check_adjoint as check_adjoint

@@ -24,7 +24,6 @@ from condal.maps import (
     PauliProbabilities,
     Quadratics,
     RowSums,
-    Sampling,
     Scaled,
     Stack,
     Triangle,
@@ -110,10 +109,8 @@ def _maps() -> Iterator[Case]:
     yield Case.of("Matrix, sparse", Matrix(sp.random(6, 4, 0.5, random_state=0)), Vectors(4))
     yield Case.of("Matrix, one row", Matrix([1, 2, 3]), Vectors(3))
     yield Case.of("Identity", Identity(4), Vectors(4))
-    chosen = {"indices": np.array([3, 0, 2])}
-    yield Case("Sampling", lambda indices: Sampling(N, indices), places=chosen, space=Vectors(N))
-    yield Case.of("Sampling, again", Sampling(4, np.array([1, 3, 1, 1, 0])), Vectors(4))
-    yield Case.of("Sampling, none", Sampling(3, np.zeros(0, dtype=int)), Vectors(3))
+    chosen = sp.csr_array(np.eye(4))[[1, 3, 1, 1, 0]]
+    yield Case.of("Matrix, of entries, some again", Matrix(chosen), Vectors(4))
     for shape in [(1,), (6,), (3, 4), (1, 5), (2, 1, 3)]:
         differences = FiniteDifferences(shape)
         yield Case.of(f"FiniteDifferences{shape}", differences, Vectors(differences.n))

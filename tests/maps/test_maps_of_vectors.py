@@ -7,7 +7,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import condal
 from condal.errors import ProblemError
-from condal.maps import FiniteDifferences, Operator, Sampling, user
+from condal.maps import FiniteDifferences, Operator, user
 
 
 class FirstDerivative(LinearOperator):
@@ -42,8 +42,6 @@ def test_differences_are_those_of_numpy_axis_by_axis(shape):
         (lambda: FiniteDifferences(()), r"takes the shape of an array, such as \(h, w\)"),
         (lambda: FiniteDifferences((3, 0)), "each side of the shape must be a whole number"),
         (lambda: FiniteDifferences((3, 1.5)), "each side of the shape must be a whole number"),
-        (lambda: Sampling(3, [0, 3]), r"indices must lie in 0..2; got 0..3 \(indices start at 0\)"),
-        (lambda: Sampling(3, [0.5]), "indices must be a vector of integers; got float64"),
         (lambda: Operator(np.eye(2)), "takes a SciPy LinearOperator; got ndarray: for a matrix"),
         (lambda: condal.Matrix(aslinearoperator(np.eye(2))), "for a LinearOperator use condal.Op"),
         (lambda: Operator(aslinearoperator(1j * np.eye(2))), "the operator is complex"),

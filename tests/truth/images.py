@@ -69,17 +69,14 @@ def structured(space: Any, rng) -> Image:
 
 
 def _of_vectors(n: int, rng) -> Image:
-    kind, eye = rng.integers(5), np.eye(n)
+    kind, eye = rng.integers(4), np.eye(n)
     if kind == 0:
         return Image(eye, condal.Identity(n))
     if kind == 1:
-        places = rng.integers(0, n, int(rng.integers(1, n + 2)))
-        return Image(eye[places], condal.Sampling(n, places))
-    if kind == 2:
         rows = np.vstack([np.diff(eye, axis=0), np.zeros((1, n))])
         return Image(rows, condal.FiniteDifferences((n,)))
     rows = numbers(rng, (int(rng.integers(1, n + 2)), n), bool(rng.integers(2)))
-    if kind == 3:
+    if kind == 2:
         return Image(rows, condal.Operator(aslinearoperator(rows)))
     return Image(rows, condal.Matrix(sp.csr_array(rows)))
 

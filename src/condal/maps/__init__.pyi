@@ -17,4 +17,3 @@ from condal.maps.user import check_adjoint as check_adjoint
 from condal.maps.vectors import FiniteDifferences as FiniteDifferences
 from condal.maps.vectors import Identity as Identity
 from condal.maps.vectors import Matrix as Matrix
-from condal.maps.vectors import Sampling as Sampling

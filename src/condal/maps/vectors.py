@@ -1,4 +1,4 @@
-"""Maps of vectors: matrices, entries, and finite differences."""
+"""Maps of vectors: matrices, the identity, and finite differences."""
 
 from __future__ import annotations
 
@@ -16,13 +16,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.rounding import row_norms
-from condal.linalg.sparse import (
-    indices,
-    is_operator,
-    max_column_entries,
-    require_sound,
-    require_within,
-)
+from condal.linalg.sparse import is_operator, max_column_entries, require_sound
 from condal.maps.combined import BasicMap
 from condal.runtime.arguments import finite_array, require_whole
 
@@ -122,54 +116,6 @@ class Identity(BasicMap):
 
     def adjoint(self, y: Array) -> Gradient:
         return np.array(y, dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Sampling(BasicMap):
-    r"""Entries of a vector, :math:`(A x)_k = x_{i_k}`.
-
-    Parameters
-    ----------
-    n : int
-        The length of x.
-    indices : array_like of int
-        The entries :math:`i_k`, from 0; an entry may appear several times.
-    """
-
-    n: int
-    indices: Any
-
-    def __post_init__(self) -> None:
-        require_whole(self.n, "n")
-        chosen = indices(self.indices, "indices")
-        require_within(chosen, self.n, "indices")
-        object.__setattr__(self, "indices", chosen)
-
-    @property
-    def size(self) -> int:
-        return int(self.indices.size)
-
-    @cached_property
-    def norm(self) -> float:
-        return float(np.sqrt(self.terms))
-
-    @cached_property
-    def terms(self) -> int:
-        """How often an entry is sampled, at most."""
-        return int(np.bincount(self.indices, minlength=1).max())
-
-    def row_norms(self) -> Array:
-        return np.ones(self.size)
-
-    def as_matrix(self) -> Any:
-        ends = np.arange(self.size + 1)
-        return sp.csr_array((np.ones(self.size), self.indices, ends), shape=(self.size, self.n))
-
-    def __call__(self, x: Point) -> Array:
-        return np.asarray(x)[self.indices]
-
-    def adjoint(self, y: Array) -> Gradient:
-        return np.asarray(np.bincount(self.indices, y, self.n), dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ LINES = {
     "condal/cli": 3_457,
     "condal/cvxpy": 2_968,
     "condal/domains": 2_203,
-    "condal/driver": 3_230,
+    "condal/driver": 3_228,
     "condal/io": 6_872,
     "condal/linalg": 4_871,
     "condal/maps": 2_488,

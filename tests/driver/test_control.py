@@ -427,12 +427,13 @@ def test_the_time_is_divided_between_iterations_and_the_proof(monkeypatch):
     monkeypatch.setattr(time, "perf_counter", lambda: now)
     free, short = Budget(TimeLimit()), Budget(TimeLimit(10.0))
     assert free.until(1.0, 1.0) == np.inf
-    assert free.proof_until(1.0, 1.0, False) == np.inf
+    assert free.proof_until(1.0, False) == np.inf
     assert now + 6.9 < short.until(3.0, 0.1) < now + 7.1  # never more than three tenths
     assert now + 9.8 <= short.until(0.1, 0.1) < now + 9.9
-    assert now + 10 <= short.proof_until(3.0, 0.25, False) < now + 10.3  # one call of the oracle
-    assert free.proof_until(3.0, 0.1, True) - now < 4.6
-    assert free.proof_until(0.0, 100.0, True) - now < 10.1
+    assert short.until(0.0, 0.0) == now + 9.0  # nothing is known of the first iteration
+    assert now + 10 <= short.proof_until(0.25, False) < now + 10.3  # one call of the oracle,
+    assert short.proof_until(100.0, False) == now + 11.0  # within 10% and a second
+    assert free.proof_until(100.0, True) == short.proof_until(0.1, True) == now + 1.0
 
 
 def test_a_proof_that_is_cut_short_proves_less_and_is_right():

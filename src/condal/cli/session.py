@@ -24,6 +24,7 @@ NO_ANSWER = ("answer", "none: interrupted while the result was rounded")
 PROVABLE = ("max-cut", "sdp")  # what a proof file can be about
 STOPPED_EARLY = "condal: {why} before {what}; nothing is written"
 TIME_IS_UP = "the time was up (raise --max-seconds)"
+INTERRUPTED_SECONDS = 0.5  # of the answer to an interrupted solve
 MIN_BUILD_SECONDS = 1.0  # a shorter limit ends the solve, but no file that is read by then
 
 
@@ -166,13 +167,15 @@ def interpret(
     The seconds of the result become those of the command: reading, solve and answer.
     """
     began, answer, rows = TimeLimit(), None, []
+    limit: TimeLimit = chosen["limit"]
     if result.x is not None:
+        stopped = result.status is Status.INTERRUPTED
+        left = TimeLimit(min(limit.left, INTERRUPTED_SECONDS)) if stopped else limit
         try:
-            answer = application.answer(model, result, chosen)
+            answer = application.answer(model, result, {**chosen, "limit": left})
             rows = application.describe(result, answer)
         except KeyboardInterrupt:
             answer, rows = None, [NO_ANSWER]
-    limit: TimeLimit = chosen["limit"]
     # A resumed solve counts the seconds before, and the plan of a solve is made before its clock.
     seconds = max(reading + result.seconds + began.seconds, limit.seconds)
     figures = application.figures(model, answer)

@@ -215,7 +215,9 @@ def solve(
 
     def run(model: Any, **callbacks: Any) -> Result:
         if warm_start is not None:
-            callbacks["warm_start"] = _saved_result(warm_start)
+            from condal.io.results import load
+
+            callbacks["warm_start"] = load(warm_start).result
         return solve_model(
             application,
             model,
@@ -266,13 +268,6 @@ def solve_model(
         max_memory=max_memory,
         **options,
     )
-
-
-def _saved_result(folder: str) -> Result:
-    """Load the result of a folder that --save wrote."""
-    from condal.io.results import load
-
-    return load(folder).result
 
 
 def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:

@@ -148,6 +148,7 @@ class Run:
                         self._check_exhausted()
                         break
                     self._record_state(state)
+                    self._set_deadline()  # for the proofs of a first iteration, too
                     row = record.history.last
                     reasons.interrupted = agreed(callback is not None and bool(callback(row)))
                     self._check_state(row)
@@ -245,8 +246,8 @@ class Run:
         record, reasons, ledger = self.record, self.reasons, self.certifier.ledger
         status = reasons.status
         stoppers = [stopper for stopper in self.deadline.stoppers if not stopper.stopped]
-        times = ledger.seconds, self.counts.longest
-        until = self.budget.proof_until(*times, interrupted=status is Status.INTERRUPTED)
+        interrupted = status is Status.INTERRUPTED
+        until = self.budget.proof_until(self.counts.longest, interrupted)
         ledger.deadline = Deadline(*stoppers, until=until)
         if status in (*EXHAUSTED, *judge.PROVED) or not len(record.history):
             return

@@ -22,12 +22,13 @@ ROOM_GROWTH = 2.0  # since the last proof: a gap with so much more room is not k
 FIRST_PROPOSAL = 8  # the iteration at which a pair is proposed, unless the solve began at one
 MAX_FAILED_WORK = 0.5  # of the work of the method: proofs that fail take no more of it
 
-MIN_PROOF_SECONDS, MAX_PROOF_SECONDS = 0.2, 10.0  # of the last proof; in a long solve at most
+MIN_PROOF_SECONDS, INTERRUPTED_SECONDS = 0.2, 1.0  # of the last proof; after an interrupt
 PROOF_SHARE = 0.3  # of max_seconds, at most, is reserved for the proof,
 FINISH_SHARE = 0.5  # and at most this for what must be done in any case
 EXPECTED_GROWTH = 1.5  # times the last proof: the expected time of the next
 PROOF_CALLS = 20.0  # times the longest oracle call: the expected time of the first
-INTERRUPTED_SHARE = 0.05  # of the time so far, if that is more
+FIRST_SHARE = 0.1  # of max_seconds is reserved before there was a call
+LATE_SHARE, LATE_SECONDS = 0.05, 0.5  # of max_seconds, and more: how late a proof may end
 
 
 class Estimates(NamedTuple):
@@ -190,21 +191,15 @@ class Budget:
         oracle call `call`, and what must be done in any case takes `finish`."""
         if self._seconds == inf:
             return inf
-        expected = max(MIN_PROOF_SECONDS, _expected(proof, call))
-        reserved = min(PROOF_SHARE * self._seconds, expected)
+        expected = EXPECTED_GROWTH * proof or PROOF_CALLS * call or FIRST_SHARE * self._seconds
+        reserved = min(PROOF_SHARE * self._seconds, max(MIN_PROOF_SECONDS, expected))
         return self.deadline - reserved - min(FINISH_SHARE * self._seconds, finish)
 
-    def proof_until(self, proof: float, call: float, interrupted: bool) -> float:
-        """Return when the last proof ends: within one oracle call, or the time of a small proof,
-        after the time is up, and soon after an interrupt."""
+    def proof_until(self, call: float, interrupted: bool) -> float:
+        """Return when the last proof ends: an oracle call, or the time of a small proof, after the
+        time is up, and a second after an interrupt."""
         now = time.perf_counter()
-        limit = max(self.deadline, now) + max(call, MIN_PROOF_SECONDS)
-        if not interrupted:
-            return limit
-        longest = max(MAX_PROOF_SECONDS, INTERRUPTED_SHARE * self._limit.seconds)
-        return min(limit, now + min(max(_expected(proof, call), MIN_PROOF_SECONDS), longest))
-
-
-def _expected(proof: float, call: float) -> float:
-    """Return the seconds that the next proof is expected to take."""
-    return EXPECTED_GROWTH * proof or PROOF_CALLS * call
+        if interrupted:
+            return now + INTERRUPTED_SECONDS
+        late = LATE_SHARE * self._seconds + LATE_SECONDS
+        return max(self.deadline, now) + min(max(call, MIN_PROOF_SECONDS), late)

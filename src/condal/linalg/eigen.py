@@ -146,7 +146,7 @@ def lowest(
     # where n is so large that the spectrum has no gaps.
     far = min(max(MIN_LOWEST_STEPS, 2 * sqrt(V.n)), most)
     while True:
-        run.grow_to(test)
+        run.grow_to(test, hurried=True)
         least = min(3 * sqrt(run.spread / max(tol, TINY)), far)
         if TEST_GROWTH * run.steps < least and not run.ended:  # nor is the next test enough
             test = ceil(least / TEST_GROWTH)
@@ -223,7 +223,7 @@ class Lanczos:
         run = Recurrence(V, start, keep=max(2, self.max_bytes // (8 * V.n)))
         test, before = 6, np.inf
         while True:
-            run.grow_to(min(test, self.max_steps))
+            run.grow_to(min(test, self.max_steps), hurried=True)
             ritz = run.smallest(tol)
             # A small residual alone may belong to another eigenvalue: the value must settle, too.
             settled = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)

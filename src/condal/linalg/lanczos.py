@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dstebz, dstein
 from condal.linalg.blocked import BLOCK_LENGTH, axpy
 from condal.linalg.points import Array, with_rows
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.meter import spend
+from condal.runtime.meter import spend, time_is_up
 
 MAX_BASIS_BYTES = 256 * 2**20  # of a Lanczos basis
 MAX_BASIS_STEPS = 2000
@@ -72,7 +72,7 @@ class Recurrence:
         self.alpha: list[float] = []
         self.beta: list[float] = []
         self.steps = 0  # the dimension of the Krylov space
-        self.ended = False  # an invariant subspace was found: the Ritz values are exact
+        self.ended = False  # an invariant subspace was found: the Ritz values are exact, or hurried
         self._keep = keep
         self._basis = np.empty((min(keep, 32), start.size))  # the rows of this process
         self._q = start
@@ -82,15 +82,16 @@ class Recurrence:
         if isinstance(V, Symmetric) and V.n <= MAX_SHORT and not V.operators:
             self._product, self._flops = V.product, V.flops
 
-    def grow_to(self, steps: int) -> None:
-        """Take steps until there are `steps` of them or the space is invariant."""
+    def grow_to(self, steps: int, *, hurried: bool = False) -> None:
+        """Take steps until there are `steps`, the space is invariant or, `hurried`, time is up."""
         while self.steps < steps and not self.ended:
             first = self.steps
-            for j in range(first, min(steps, first + STEPS_AT_ONCE)):
+            for j in range(first, min(steps, first + (STEPS_AT_ONCE if self._flops else 1))):
                 if self._step(j):
                     break
             if self._flops:
                 spend(self._flops * (self.steps - first), self.steps - first)
+            self.ended |= hurried and time_is_up()
 
     def _step(self, j: int) -> bool:
         """Add a column to T; return whether it is the last one."""
@@ -146,8 +147,7 @@ class Recurrence:
         """Return the smallest Ritz pair; it has converged if its estimated error is within tol."""
         m = self.steps
         if m == 1:
-            residual = self.beta[0]
-            return Ritz(self.alpha[0], np.ones(1), residual, residual, 0.0, self.ended)
+            return Ritz(self.alpha[0], np.ones(1), self.beta[0], self.beta[0], 0.0, self.ended)
         values, vectors = self._ritz(m, 1, 2)
         residual = self.beta[-1] * abs(float(vectors[-1, 0]))
         separation = float(values[1] - values[0])

@@ -125,8 +125,7 @@ class SignalHandler:
     def __enter__(self) -> SignalHandler:
         if threading.current_thread() is not threading.main_thread():
             return self
-        defaults = SIGNAL_DEFAULTS.items()
-        self._ours = [number for number, kind in defaults if signal.getsignal(number) == kind]
+        self._ours = [one for one, kind in SIGNAL_DEFAULTS.items() if signal.getsignal(one) == kind]
         if not self._ours:
             return self
         if self.terminating:

@@ -215,30 +215,25 @@ def is_cancelled() -> bool:
     return False
 
 
-def _deadlines() -> Iterator[Deadline]:
-    """Yield the deadlines of this thread, from the innermost to the outermost."""
-    deadline = _thread.meter.deadline
+def _until(*, of_patient: bool) -> float:
+    """Return when the first deadline of this thread is, with those that ignore the time or not."""
+    until, deadline = inf, _thread.meter.deadline
     while deadline is not None:
-        yield deadline
+        if of_patient or not deadline.patient:
+            until = min(until, deadline.until)
         deadline = deadline.outer
+    return until
 
 
 def seconds_left() -> float:
     """Return the seconds until the time is up; inf without a limit."""
-    until = min((one.until for one in _deadlines() if not one.patient), default=inf)
-    return agreed(until - time.perf_counter())
+    return agreed(_until(of_patient=False) - time.perf_counter())
 
 
 def time_is_up() -> bool:
-    """Return whether the time of the current solve is up, for its first iteration, too.
-
-    The first iteration is never cancelled, as nothing precedes it: it looks here to be short.
-    """
-    until, deadline = inf, _thread.meter.deadline
-    while deadline is not None:  # plain: conjugate gradients ask at each step
-        until, deadline = min(until, deadline.until), deadline.outer
-    late = time.perf_counter() >= until
-    return late if _thread.meter.agreement is None else agreed(late)
+    """Return whether the time of the current solve is up, for its first iteration, too: that is
+    never cancelled, as nothing precedes it, and looks here to be short."""
+    return agreed(time.perf_counter() >= _until(of_patient=True))
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from condal.methods.choice import (
 )
 from condal.methods.interior.schur_stack import schur_nanoseconds
 from condal.methods.interior.standard import Sized
+from condal.runtime.meter import spend
 
 READ = 2e-8  # seconds per entry of A, all reads together
 STACK_CALLS = 4e-4  # seconds per stack of equal blocks
@@ -36,14 +37,13 @@ def stacked_step_seconds(A: Any, parts: Sequence[Sized]) -> float:
 
 def arithmetic_seconds(A: Any, parts: Sequence[Sized]) -> float:
     """Estimate the seconds of the arithmetic of a step, without its calls."""
-    rows, columns = A.shape[0] + len(parts), sp.csc_array(A)
+    rows, columns, end = A.shape[0] + len(parts), sp.csc_array(A), 0
     total = INTERIOR_FACTOR * rows**3 + INTERIOR_WRITE * rows**2 + READ * A.nnz
-    end = 0
     for part in parts:
+        spend(0.0)
         begin, end = end, end + part.length
         if part.kind == "psd":
-            owner = columns.indices[columns.indptr[begin] : columns.indptr[end]]
-            counts = np.bincount(owner)
+            counts = np.bincount(columns.indices[columns.indptr[begin] : columns.indptr[end]])
             schur = 1e-9 * schur_nanoseconds(counts[counts > 0], part.n)
             total += INTERIOR_PRODUCT * part.n**3 + schur
     return float(total)

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from condal.linalg.points import Array, Indices
 from condal.problems.conic.components import Pieces, pieces
 from condal.problems.conic.program import Program
+from condal.runtime.meter import spend
 
 T = TypeVar("T")
 
@@ -264,9 +265,10 @@ class _Folding:
         ]
         cones = []
         for j, block in enumerate(self.program.blocks):
-            every = np.arange(*self.program.offsets[[j, j + 1]])
+            spend(0.0)
             if block.kind != "second-order" or block.n == 1 or j in self.gone:
                 continue
+            every = np.arange(*self.program.offsets[[j, j + 1]])
             if (self.block == j).any() or np.isin(every, self.cost_col).any():
                 cones.append(Part("second-order", block.n, *self._vector(rows, every), j))
         if numbers.size:

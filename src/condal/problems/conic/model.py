@@ -97,11 +97,10 @@ class ConicModel(OwnDataProofs, JudgesItself):
             result = self._proposed(**options)
             if result is not None and result.status is Status.SOLVED:
                 return result
+            options["max_seconds"] = limit.max_seconds
         result = solve(self.problem, method, **options)
         proved = self.proved(result)
-        if proved.reason != UNVERIFIED or result.tol is None:
-            return proved
-        if limit.is_over():
+        if proved.reason != UNVERIFIED or result.tol is None or limit.is_over():
             return proved
         near = self._within_tol(replace(proved, tol=NEAR * result.tol))
         retry = NEAR_RETRY if near else RETRY
@@ -137,9 +136,10 @@ class ConicModel(OwnDataProofs, JudgesItself):
 
     def _proposed(self, **options: Any) -> Result | None:
         """Return the pair of the interior-point engine with what it proves; None without one."""
-        proposal, form = self._trace.proposal, self.program.form
+        proposal = self._trace.proposal
         if proposal is None:
             return None
+        form = self.program.form
         start = _proposal(
             point_of(self.shape, proposal, self._trace.traces),
             folded_dual(self.shape, bound_towards(form, proposal.y, inside_of(proposal))[1]),

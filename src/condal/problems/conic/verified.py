@@ -36,15 +36,20 @@ def form_of(program: Program) -> ConicForm:
     """Return the program, as a minimisation, in the form that proofs take.
 
     Matrices are triangles, whose entries off the diagonals, twice those of the program, are not
-    rounded. Numbers with opposite columns are one free number, their difference.
+    rounded. Numbers with opposite columns are one free number, their difference. Numbers of
+    successive blocks are one orthant.
     """
     free, _ = program.opposites
     kept = np.ones(int(program.offsets[-1]), dtype=bool)
     kept[np.concatenate(program.opposites)] = False
     cones = [Cone("free", free.size)] if free.size else []
     for k, block in enumerate(program.blocks):
-        n = int(kept[program.place(k)].sum()) if block.kind == "orthant" else block.n
-        cones.append(Cone(block.kind, n, packed=block.kind == "psd"))
+        if block.kind != "orthant" and block.n > 1:
+            cones.append(Cone(block.kind, block.n, packed=block.kind == "psd"))
+            continue
+        n = int(kept[program.place(k)].sum())
+        before = cones.pop().n if cones and cones[-1].kind == "orthant" else 0
+        cones.append(Cone("orthant", before + n))
     counted = _counted(program)
     c = (program.c @ counted).toarray().ravel()
     A = sp.csr_array(program.A @ counted)
@@ -79,7 +84,7 @@ def _coordinates(program: Program) -> Any:
     places[plus] = places[minus] = np.arange(plus.size)
     for k, block in enumerate(program.blocks):
         at = places[program.place(k)]  # a view
-        if block.kind == "psd":
+        if block.kind == "psd" and block.n > 1:
             cols, rows = np.triu_indices(block.n)
             index = at.reshape(block.n, block.n)
             index[rows, cols] = index[cols, rows] = length + np.arange(rows.size)

@@ -129,6 +129,24 @@ def test_c_scaled_beyond_what_has_squares_is_refused(unit, text, scale):
         condal.solve(scaled(**{unit: scale}))
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e160, 1e307])
+def test_data_without_squares_are_refused(scale):
+    a, b = np.random.default_rng(0).standard_normal((2, 12, 3))
+    signs, squares = np.sign(b[:, 0]), "the squares are beyond what double precision holds"
+    M = Matrix(scale * a)
+    losses = condal.LeastSquares(M, b[:, 0]), condal.Logistic(M, signs)
+    for f in losses[: 2 * (scale > 1.0)]:
+        with pytest.raises(condal.ProblemError, match="scale the objective"):
+            condal.solve(condal.Problem.of(f, condal.L1Ball(3, 1.0)))
+    with pytest.raises(condal.ProblemError, match=r"beyond what|must be a finite number"):
+        condal.solve(condal.problems.trace_regression(scale * a, b, radius=1.0))
+    for make in (condal.problems.matrix_completion, lambda x: condal.problems.k_means(x, 2)):
+        with pytest.raises(condal.ProblemError, match=squares):
+            make(scale * a)
+    with pytest.raises(condal.ProblemError, match=squares):
+        condal.problems.phase_retrieval(scale * a[:, 0] ** 2, a)
+
+
 @pytest.mark.parametrize("scale", EXTREME)
 def test_norms_are_right_at_every_scale(scale):
     full = scale * np.array([[3.0, 4.0], [4.0, 0.0]])

@@ -82,9 +82,9 @@ def require_tangent(problem: Problem, tangent: Any) -> Array:
 def require_scales(problem: Problem) -> None:
     """Raise ProblemError unless X, the objective over X and the rows of Ax are of a safe size."""
     size = problem.X.max_norm
+    _require_safe(size, "the size of X", "measure x in other units")
     with np.errstate(over="ignore", under="ignore"):
         magnitude, norms = problem.objective_range, problem.A.row_norms()
-    _require_safe(size, "the size of X", "measure x in other units")
     _require_safe(magnitude, "the objective's size over X", "scale the objective")
     nonzero = norms[norms > 0]
     for norm in (nonzero.min(initial=inf), nonzero.max(initial=0.0)):

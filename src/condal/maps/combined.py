@@ -147,7 +147,7 @@ class Stack(BasicMap):
     @property
     def norm(self) -> float:
         """At most sqrt(sum |A_i|^2)."""
-        return float(np.sqrt(sum(m.norm**2 for m in self.maps)))
+        return float(np.hypot.reduce([m.norm for m in self.maps]))
 
     def scaled(self, rows: Array) -> Stack:
         blocks = zip(self.maps, self._split(rows), strict=True)
@@ -235,7 +235,7 @@ class Across(BasicMap):
     @property
     def norm(self) -> float:
         """At most sqrt(sum |A_i|^2)."""
-        return float(np.sqrt(sum(m.norm**2 for m in self.maps)))
+        return float(np.hypot.reduce([m.norm for m in self.maps]))
 
     def scaled(self, rows: Array) -> Across:
         return Across(*(m.scaled(rows) for m in self.maps))

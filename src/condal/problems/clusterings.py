@@ -286,17 +286,10 @@ def k_means(
             + ("neither" if points is None else "both")
         )
     if points is not None:
-        rows = real_array(points, "points", ndim=2).copy()
+        rows = real_array(points, "points", ndim=2, squared=True).copy()
         if rows.shape[0] == 0:
             raise ProblemError("points has no rows: there is nothing to cluster")
-        with np.errstate(over="ignore"):
-            D = squared_distances(rows) if len(rows) <= MAX_ENTRIES_SIDE else None
-            largest = 4 * np.square(rows).sum(axis=1).max() if D is None else D.max()
-        if not np.isfinite(largest):
-            raise ProblemError(
-                "the squared distances of the points are beyond what double precision holds: "
-                "scale the points, for example by their largest entry"
-            )
+        D = squared_distances(rows) if len(rows) <= MAX_ENTRIES_SIDE else None
     else:
         n = max(getattr(distances, "shape", (0,)), default=0)
         advice = "cluster a sample of the points, or use a larger machine"

@@ -202,7 +202,7 @@ def matrix_completion(
     wanted = "whole numbers from 0, one per entry"
     i = whole_numbers(rows, "rows", wanted, below=np.inf)
     j = whole_numbers(cols, "cols", wanted, below=np.inf)
-    v = finite_array(values, "values", ndim=1)
+    v = finite_array(values, "values", ndim=1, squared=True)
     if not i.size == j.size == v.size or v.size == 0:
         raise ProblemError(
             "rows, cols and values must have one number for each known entry, and at least one; "

@@ -228,7 +228,7 @@ def phase_retrieval(
 
 def flat_intensities(intensities: Any, size: int, masks: tuple[int, ...] | None = None) -> Array:
     """Return the intensities as a vector of that size; `masks` is the shape of the masks."""
-    b = finite_array(intensities, "intensities")
+    b = finite_array(intensities, "intensities", squared=True)
     if masks is not None and b.ndim == 3 and b.shape != masks:
         raise ProblemError(
             f"intensities of shape {b.shape} are not those of masks of shape {masks}: "

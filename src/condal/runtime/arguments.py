@@ -24,8 +24,9 @@ def finite_array(
     *,
     ndim: int | None = None,
     test: Callable[[NDArray[np.float64]], Any] = np.isfinite,
+    squared: bool = False,
 ) -> NDArray[np.float64]:
-    """Return the values as a float64 array; an array of another type is copied."""
+    """Return a float64 array that can be `squared`; an array of another type is copied."""
     refuse_masked(values, name)
     try:
         raw = np.asarray(values)
@@ -49,6 +50,13 @@ def finite_array(
         raise ProblemError(
             f"{name} has the value {array[where]}{place};"
             " every entry must be a finite number: clean the data first"
+        )
+    with np.errstate(over="ignore", under="ignore"):
+        total = np.vdot(array, array) if squared else 1.0
+    if not np.isfinite(total) or (total == 0.0 and array.any()):
+        raise ProblemError(
+            f"{name}: the squares are beyond what double precision holds; scale the data, for "
+            "example by the largest entry"
         )
     return array
 
@@ -147,15 +155,12 @@ def copy_members(adapter: Any, piece: Any, names: Iterable[str]) -> None:
 
 def require_members(piece: Any, what: str, purposes: dict[str, str]) -> None:
     """Raise a ProblemError that lists each missing member of a user's object and its purpose."""
-    missing = [f"{call}: {why}" for call, why in purposes.items() if not _has(piece, call)]
+    wanted = ((call.partition("(")[0], f"{call}: {why}") for call, why in purposes.items())
+    missing = [text for name, text in wanted if not has_member(piece, name)]
     if missing:
         raise ProblemError(
             f"{what}, a {type(piece).__name__}, lacks what a solve needs; add {'; '.join(missing)}"
         )
-
-
-def _has(piece: Any, call: str) -> bool:
-    return has_member(piece, call.partition("(")[0])
 
 
 def describe(given: Any, wrong: Any = None) -> str:
@@ -190,10 +195,10 @@ def plain_array(given: Any, name: str, wanted: str) -> Any:
         raise ProblemError(f"{name} must be {wanted}; got {describe(given)}") from None
 
 
-def real_array(given: Any, name: str, *, ndim: int | None = None) -> NDArray[np.float64]:
-    """Return a float64 array of finite numbers, or raise ProblemError."""
+def real_array(given: Any, name: str, **options: Any) -> NDArray[np.float64]:
+    """Return a `finite_array` of real numbers, or raise ProblemError."""
     require_real(given, name)
-    return finite_array(given, name, ndim=ndim)
+    return finite_array(given, name, **options)
 
 
 def require_real(given: Any, name: str) -> None:

@@ -65,7 +65,7 @@ class LeastSquares(_Loss):
 
     @cached_property
     def L(self) -> float:
-        return float(self.weight * self.M.norm**2)
+        return float(self.weight * self.M.norm * self.M.norm)
 
     def value(self, u: Array) -> float:
         r = u - self.c
@@ -113,7 +113,7 @@ class Huber(_Loss):
 
     @cached_property
     def L(self) -> float:
-        return float(self.weight * self.M.norm**2)
+        return float(self.weight * self.M.norm * self.M.norm)
 
     def value(self, u: Array) -> float:
         r = np.abs(u - self.c)
@@ -169,7 +169,7 @@ class Logistic(_Loss):
 
     @cached_property
     def L(self) -> float:
-        return 0.25 * float(self.weight * self.M.norm**2)
+        return 0.25 * float(self.weight * self.M.norm * self.M.norm)
 
     def value(self, u: Array) -> float:
         return self.weight * float(np.logaddexp(0.0, -self.labels * u).sum())
@@ -188,7 +188,7 @@ class Logistic(_Loss):
     def variation(self, max_norm: float) -> float:
         """What the slope at 0 and the curvature allow, or the largest slope."""
         reach, root = float(self.M.norm * max_norm), sqrt(self.labels.size)
-        return self.weight * min(0.5 * root * reach + 0.125 * reach**2, root * reach)
+        return self.weight * min(0.5 * root * reach + 0.125 * reach * reach, root * reach)
 
 
 @dataclass(frozen=True, eq=False)

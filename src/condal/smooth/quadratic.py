@@ -206,7 +206,7 @@ class FactoredQuadratic:
     def _norm2(self) -> float:
         """|F|^2 + max d, an upper bound on |Q|."""
         largest = 0.0 if self.d is None else float(self.d.max(initial=0.0))
-        return float(self.F.norm**2) + largest
+        return float(self.F.norm * self.F.norm) + largest
 
     @property
     def L(self) -> float:

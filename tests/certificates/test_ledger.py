@@ -105,14 +105,19 @@ def asked(monkeypatch):
     return options
 
 
-def test_no_proof_takes_the_share_of_another(asked):
-    """The twentieth proof of a run still has a share, and each proof has its own start."""
+@pytest.fixture
+def proving():
+    """A ledger, and a function that certifies a point by it."""
     problem = condal.problems.max_cut(random_graph(40, density=0.2)).problem
     ledger = ProofLedger(problem, 1e-3, 0)
-    x = condal.LowRank(np.ones((40, 1)), np.ones(1))
-    seen = EvaluatedPoint.of(problem, x)
+    seen = EvaluatedPoint.of(problem, condal.LowRank(np.ones((40, 1)), np.ones(1)))
+    return ledger, lambda: ledger.certify(seen, np.full(40, 5.0), 1.0)
+
+
+def test_no_proof_takes_the_share_of_another(asked, proving):
+    """The twentieth proof of a run still has a share, and each proof has its own start."""
     for _ in range(20):
-        point = ledger.certify(seen, np.full(40, 5.0), 1.0)
+        point = proving[1]()
         assert point.certificate.failure == DEFAULT_FAILURE  # chosen among all of them
     failures, seeds = zip(*asked, strict=True)
     assert sum(failures) < DEFAULT_FAILURE
@@ -120,11 +125,8 @@ def test_no_proof_takes_the_share_of_another(asked):
     assert len(set(seeds)) == 20
 
 
-def test_a_proof_of_a_run_that_is_proved_again_takes_no_new_share(asked):
-    problem = condal.problems.max_cut(random_graph(40, density=0.2)).problem
-    ledger = ProofLedger(problem, 1e-3, 0)
-    x = condal.LowRank(np.ones((40, 1)), np.ones(1))
-    point = ledger.certify(EvaluatedPoint.of(problem, x), np.full(40, 5.0), 1.0)
+def test_a_proof_of_a_run_that_is_proved_again_takes_no_new_share(asked, proving):
+    ledger, point = proving[0], proving[1]()
     again = ledger.proved_again(point)
     assert again.certificate == point.certificate
     assert asked[0] == asked[1]

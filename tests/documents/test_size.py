@@ -23,7 +23,7 @@ LINES = {
     "condal/domains": 2_203,
     "condal/driver": 3_228,
     "condal/io": 6_872,
-    "condal/linalg": 4_871,
+    "condal/linalg": 4_927,
     "condal/maps": 2_488,
     "condal/methods": 11_302,
     "condal/nonsmooth": 744,

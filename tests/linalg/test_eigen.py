@@ -289,17 +289,11 @@ class Tall(Symmetric):
         return super().to_dense()
 
 
-def test_automatic_assembles_small_matrices_only():
-    small, large = (Tall(n, diagonal=np.arange(float(n))) for n in (47, 48))
-    Automatic().smallest(small)
-    Automatic().smallest(large)
-    assert small.asked == ["dense"]
-    assert large.asked == []
-
-
-@pytest.mark.parametrize("part", ["dense", "lower"])
-def test_automatic_assembles_larger_ones_that_have_a_dense_part(part):
-    small, large = (Tall(n, **{part: np.diag(np.arange(float(n)))}) for n in (127, 128))
+@pytest.mark.parametrize(("part", "below"), [("diagonal", 48), ("dense", 128), ("lower", 128)])
+def test_automatic_assembles_small_matrices_only(part, below):
+    numbers = (np.arange(float(n)) for n in (below - 1, below))
+    forms = ({part: d if part == "diagonal" else np.diag(d)} for d in numbers)
+    small, large = (Tall(below - 1 + i, **form) for i, form in enumerate(forms))
     assert Automatic().smallest(small).value == pytest.approx(0.0, abs=1e-12)
     assert Automatic().smallest(large).value == pytest.approx(0.0, abs=1e-12)
     assert small.asked == ["dense"]

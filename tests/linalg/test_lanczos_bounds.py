@@ -1,17 +1,19 @@
 """Bounds by Lanczos from a random start: wrong no more often than they say, and not too late."""
 
-from math import inf, log, pi, sqrt
+from itertools import product
+from math import inf, pi, sqrt
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.linalg import eigvalsh_tridiagonal
 
-from condal.linalg.lanczos import Recurrence, missed_share
+from condal.linalg.lanczos import missed_share
 from condal.linalg.lanczos_bounds import (
     LOOK_GROWTH,
     MAX_PROOF_STEPS,
     MIN_LOOK,
-    _excess,
+    Run,
     from_random_start,
     probabilistic,
     steps_for,
@@ -28,6 +30,10 @@ def chebyshev(n=N):
 
 def steps(proof):
     return int(proof.how.split()[-2])
+
+
+def values_of(run):
+    return eigvalsh_tridiagonal(run.steps.alpha, run.steps.beta[:-1])
 
 
 def unit_start(seed, n=N):
@@ -48,26 +54,48 @@ def test_a_bound_fails_no_more_often_than_it_says(values, failure):
     assert wrong <= failure * 200
 
 
-def test_the_polynomial_is_bounded_by_the_product_of_the_betas():
-    """|c| |p(lambda_min)| <= beta_1 ... beta_k, after every step."""
-    V, start = chebyshev(), unit_start(0)
-    run = Recurrence(V, start, keep=0)
-    c = abs(start[-1])  # the smallest eigenvalue is the last
-    for k in range(1, 60):
-        run.grow_to(k)
-        logs = np.log(eigvalsh_tridiagonal(run.alpha, run.beta[:-1]) + 1.0).sum()
-        assert log(c) + logs <= np.log(run.beta).sum() + 1e-8
+def test_the_start_is_bounded_after_every_step_though_orthogonality_is_lost():
+    """On a spectrum with an eigenvalue far away, Lanczos finds that several times over."""
+    values = np.r_[np.linspace(-1, 1, N - 1), 1e3]
+    run = Run.of(Symmetric(N, diagonal=values), unit_start(0), 1.0)
+    for k in range(1, 200):
+        run.steps.grow_to(k)
+        assert abs(unit_start(0)[0]) <= sum(run.loss(-1.0)) * run.t
+    assert np.ptp(values_of(run)[-3:]) < 1e-9
 
 
-def test_the_excess_is_the_logarithm_of_the_determinant():
-    run = Recurrence(chebyshev(), unit_start(1), keep=0)
-    run.grow_to(30)
-    needed = log(sqrt(2 * N / pi) / (0.25 * 1e-3))
-    values = eigvalsh_tridiagonal(run.alpha, run.beta[:-1])
+def test_the_rest_is_the_product_of_the_betas_over_the_determinant():
+    run = Run.of(chebyshev(), unit_start(1), 1e-3)
+    run.steps.grow_to(30)
+    assert run.t == pytest.approx(1e-3 * sqrt(pi / (2 * N)), rel=1e-9)
     for tau in (-1.001, -1.1, -3.0):
-        direct = np.log(values - tau).sum() - np.log(run.beta).sum() - needed
-        assert _excess(run, tau, 1e-3) == pytest.approx(direct, rel=1e-9)
-    assert _excess(run, run.ends()[0] + 1e-9, 1e-3) == -inf
+        direct = np.prod(np.array(run.steps.beta) / (values_of(run) - tau)) / run.t
+        rest, rounding = run.loss(tau)
+        assert rest == pytest.approx(direct, rel=0.011)
+        assert 0 < rounding < 1e-6
+    assert run.loss(run.steps.ends()[0] + 1e-9) == (inf, inf)
+
+
+def test_no_proof_is_surer_than_rounding_lets_it_be():
+    """The start is rounded to about 1e-16, and so is each step."""
+    V = chebyshev()
+    assert {probabilistic(V, slack=0.0, failure=p, seed=0).value for p in (0.0, 1e-16)} == {-inf}
+    likely = probabilistic(V, slack=1e-9, failure=1e-3, seed=0, max_steps=N)
+    rough = probabilistic(V, slack=1e-9, failure=1e-12, seed=0, max_steps=N)
+    assert -1 - 1e-8 <= likely.value <= -1
+    assert -1.1 <= rough.value < -1 - 1e-6
+
+
+def test_the_rounding_of_a_product_is_bounded_and_less_in_pieces():
+    """The first row of the matrix is full; a row of zeros loses nothing."""
+    full, d = np.zeros((5000, 5000)), np.random.default_rng(3).standard_normal(5000)
+    full[0] = full[:, 0] = np.where(np.arange(5000) < 4990, d**3, 0.0)
+    V = Symmetric(5000, sparse=(sp.csr_array(full),), diagonal=d * (d > 0), pairs=[(d, d**2)])
+    exact = full.astype(np.longdouble) + np.diag(d * (d > 0))
+    exact += (np.outer(d, d**2) + np.outer(d**2, d)) / np.longdouble(2)
+    assert V.in_pieces().product_error() < 0.1 * V.product_error()
+    for q, W in product((unit_start(0, 5000), unit_start(1, 5000)), (V, V.in_pieces())):
+        assert 0 < np.linalg.norm((W @ q - exact @ q).astype(float)) <= W.product_error()
 
 
 @pytest.mark.parametrize("room", [0.3, 0.03, 3e-3])

@@ -191,6 +191,9 @@ class ShardedTerm(SparseTerm):
         product: Any = abs(self.matrix) @ v
         return product
 
+    def summands(self) -> Any:
+        return ShardedArray(np.diff(self.matrix.own.indptr), self.team)
+
     def arrays(self) -> Iterable[Array]:
         return (self.matrix.own.data,)
 

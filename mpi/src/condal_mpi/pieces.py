@@ -15,13 +15,14 @@ import numpy as np
 
 from condal.domains.spectral import Spectrahedron
 from condal.linalg.eigen import lowest
+from condal.linalg.eigenvalue_bounds import by_lanczos
 from condal.linalg.gradients import Gradient
 from condal.linalg.lanczos_bounds import from_random_start
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.reductions import DiagonalScaling
 from condal.linalg.rounding import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.terms import Term
+from condal.linalg.terms import PIECE, Term
 from condal.maps.matrices import Cost
 from condal.sets.boxes import Box, Equal
 from condal.smooth.objectives import Linear
@@ -33,10 +34,7 @@ from condal_mpi.team import Team
 
 @dataclass(frozen=True)
 class DistributedSpectrahedron(Spectrahedron):
-    """The `Spectrahedron` with SLEPc's oracle.
-
-    Its bound comes from Lanczos with a random start that depends only on the seed.
-    """
+    """The `Spectrahedron` with SLEPc's oracle."""
 
     team: Any = None
 
@@ -60,21 +58,19 @@ class DistributedSpectrahedron(Spectrahedron):
         """Return a proved bound on <v, x>, for the x of this diagonal or, if None, for all x."""
         assert isinstance(v, Symmetric)
         scaling = None if diagonal is None else DiagonalScaling.of(v, diagonal)
-        v, total = (v, self.trace) if scaling is None else (scaling.scaled, scaling.total)
-        start: Any = normals(self.team, self.n, seed=[seed, self.n])
-        v, order = v.reordered()
-        if order is not None:
-            start = start[order]
-        if self.at_most and enough < inf:
-            enough = min(enough, 0.0)
-        proof = from_random_start(
-            v, start, slack=slack / total, failure=failure, enough=enough / total
-        )
-        if scaling is None:
-            value = min(proof.value, 0.0) if self.at_most else proof.value
-            return Proof(total * value, proof.how, proof.failure)
-        how = f"{proof.how}, scaled by the diagonal"
-        return Proof(scaling.bound(proof.value), how, proof.failure)
+        total = self.trace if scaling is None else 1.0
+
+        def prove(V: Symmetric, **options: Any) -> Proof:
+            q: Any = normals(self.team, self.n, seed=[seed, self.n])
+            V, order = V.reordered()
+            return from_random_start(
+                V, q if order is None else q[order], failure=failure, **options
+            )
+
+        enough = min(enough, 0.0) if self.at_most and enough < inf else enough
+        proof = by_lanczos(v, scaling, prove, slack=slack / total, enough=enough / total)
+        value = min(proof.value, 0.0) if self.at_most and scaling is None else proof.value
+        return replace(proof, value=total * value)
 
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
@@ -144,8 +140,8 @@ class OnesTerm(Term):
     def absolute_product(self, v: Array) -> Array:
         return replace(self, c=abs(self.c)).add_product(None, v)
 
-    def roundings(self) -> tuple[int, int]:
-        return 1, 2
+    def summands(self) -> int:
+        return 2 * PIECE + self.team.size  # NumPy's sums of one rank are pairwise
 
 
 class DistributedEqual(Equal):

@@ -12,7 +12,7 @@ Ritz values prove nothing: they lie above lambda_min.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -113,7 +113,8 @@ def _attempts(
 ) -> Iterator[Proof]:
     """Prove bounds on the smallest eigenvalue, the cheapest first."""
     scaling = None if shares is None else DiagonalScaling.of(V, shares)
-    lanczos = partial(_by_lanczos, V, scaling, slack=slack, failure=failure, seed=seed)
+    prove = partial(probabilistic, failure=failure, seed=seed)
+    lanczos = partial(by_lanczos, V, scaling, prove, slack=slack)
     if np.isfinite(enough) and V.n > MIN_SPARSE_SIDE:
         scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
         flops, fills = likely_factorisation(V)
@@ -231,19 +232,20 @@ def _descend(V: Symmetric, prove: Any, estimate: float, slack: float) -> Proof |
     return None
 
 
-def _by_lanczos(
+def by_lanczos(
     V: Symmetric,
     scaling: DiagonalScaling | None,
+    prove: Callable[..., Proof],
     *,
     slack: float,
     enough: float,
     **options: Any,
 ) -> Proof:
-    """`probabilistic` for V, or for V scaled by its diagonal."""
+    """Prove a bound on V by Lanczos, or by V scaled by its diagonal."""
     if scaling is None:
-        return probabilistic(V, slack=slack, enough=enough, **options)
+        return prove(V, slack=slack, enough=enough, **options)
     total = scaling.total
-    proof = probabilistic(scaling.scaled, slack=slack / total, enough=enough / total, **options)
+    proof = prove(scaling.scaled, slack=slack / total, enough=enough / total, **options)
     how = f"{proof.how}, scaled by the diagonal"
     return replace(proof, value=scaling.bound(proof.value), how=how)
 

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpotrf
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.lanczos_bounds import MAX_PROOF_STEPS, steps_for
 from condal.linalg.points import Array, Indices
-from condal.linalg.rounding import TINY, UNIT_ROUNDOFF, Proof, gamma
+from condal.linalg.rounding import TINY, UNDERFLOW, UNIT_ROUNDOFF, Proof, gamma
 from condal.linalg.symbolic import elimination, envelope
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import DENSE_SPEED, spend
@@ -49,7 +49,8 @@ def dense_factor_bytes(n: int) -> int:
 def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
     """Prove tau less rounding, if the dense Cholesky factorisation of V - tau I completes.
 
-    Rump (2006): if Cholesky completes on S then lambda_min(S) >= -g/(1 - g) tr S, g = gamma_{n+1}.
+    Rump (2006): if Cholesky completes on S then lambda_min(S) >= -g/(1 - g) tr S, g = gamma_{n+1},
+    less what underflows.
     """
     V = V.explicit()
     shifted = V.to_dense()
@@ -61,7 +62,7 @@ def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
     factor, failed = dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)
     if failed or not np.all(np.diagonal(factor) > 0):  # LAPACK does not refuse nan
         return None
-    rounding = gamma(V.n + 1) / (1 - gamma(V.n + 1)) * trace
+    rounding = gamma(V.n + 1) / (1 - gamma(V.n + 1)) * trace + UNDERFLOW * V.n**3
     return Proof(tau - rounding - shift_error - V.assembly_error(), "dense Cholesky factorisation")
 
 
@@ -140,7 +141,7 @@ class SparseFactors:
         backward = _product_norm(scaled, _absolute(self.U))
         rows.data *= pivots[rows.indices]  # L D, whose transpose stands in columns as U does
         asymmetry = _absolute(self.U - rows.T)
-        error = backward + _product_norm(absolute, asymmetry)
+        error = backward + _product_norm(absolute, asymmetry) + UNDERFLOW * self.entries * self.V.n
         # The sums that bound the error are rounded themselves: a few percent covers that.
         return 1.05 * error + self.shift_error + self.V.assembly_error()
 

@@ -1,40 +1,44 @@
 """Lower bounds on the smallest eigenvalue by Lanczos from a random start.
 
-After k steps the Ritz values are the zeros of a polynomial p of degree k and leading coefficient 1,
-and the product of the betas is |p(V) q|, for the start q. With c the component of q in a lowest
-eigenvector, it is at least |c| |p(lambda_min)|. For q uniform on the sphere, |c| <= t has a
-probability of at most t sqrt(2n/pi). So but for that probability,
+The steps compute vectors q_1, ..., q_k, a tridiagonal T and a rest r with V Q = Q T + r e_k' + F,
+where F is rounding. Let z be a unit eigenvector of lambda = lambda_min(V), below the Ritz values.
+Multiply by z' from the left and by x = (T - lambda I)^-1 e_1 from the right:
 
-    |p(lambda_min)| < beta_1 ... beta_k / t.
+    |<z, q_1>| = |<z, r> x_k + <z, F x>| <= |r| |x_k| + sum_j |F e_j| |x_j|.
 
-Below the Ritz values |p| falls as its argument rises: lambda_min lies above every tau there with
-|p(tau)| = det(T - tau I) >= beta_1 ... beta_k / t. This is one event for all k and all tau, so a
-run may be looked at after any step. On no spectrum does it take many more steps than the bound of
-Kuczynski and Wozniakowski (1992); where few eigenvalues are far from the others, such as those of
-hubs, it takes fewer. It needs no bound on lambda_max.
+With the signs of its off-diagonal entries changed, T - lambda I is an M-matrix: the inverse has no
+negative entry, and none falls as lambda rises. So if lambda <= tau below the Ritz values, the right
+side at tau bounds it, too. For q_1 uniform on the sphere, |<z, q_1>| <= t has a probability of at
+most t sqrt(2n/pi). Every tau at which the right side is at most t is therefore a bound, but for
+that probability. This is one event for all k and all tau, so a run may be looked at after any step.
 
-Rounded Lanczos behaves as exact Lanczos on a larger matrix with its eigenvalues in tiny clusters
-around those of V, and the start has about the component c in the cluster of lambda_min (Greenbaum
-1989). ROUNDED_PART covers this.
+Nothing is assumed of the orthogonality of Q, which rounding destroys. F is bounded column by column
+by the rounding of one step, and the pivots of T - tau I are those of a T that differs by a few
+roundings, which are counted with F.
+
+On no spectrum does this take many more steps than the bound of Kuczynski and Wozniakowski (1992).
+Where few eigenvalues are far from the others, such as those of hubs, it takes fewer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from math import ceil, inf, log, pi, sqrt
 
 import numpy as np
-from scipy.linalg.lapack import dpttrf
+from scipy.linalg.lapack import dpttrf, dpttrs
 
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.points import Array
-from condal.linalg.rounding import Proof
+from condal.linalg.rounding import UNDERFLOW, UNIT_ROUNDOFF, Proof, gamma
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import Cancelled, agreed, check_cancelled
 
 MAX_PROOF_STEPS = 20_000  # of Lanczos
-ROUNDED_PART = 0.25  # of c: what rounding leaves of it at least
-INVARIANT_ROUNDING = 1e-14  # relative to the spectrum: what rounding may make of a beta
+STEP_ROUNDINGS = 12  # of max |alpha| + |tau| + max beta: of a step beside its product, and of T
+TRUSTED_ROUNDINGS = 64  # the same, of a product of an operator, whose products are trusted
+SUMS = 1.01  # times a sum of positive numbers: more than its rounding
 MIN_LOOK = 16  # steps before the first look at the Ritz values
 LOOK_GROWTH = 1.03  # of the steps between two looks at a bound that is enough
 SLACK_GROWTH = 1.2  # of the steps between two looks at the smallest Ritz value
@@ -53,14 +57,17 @@ def probabilistic(
     """Prove a bound by Lanczos from a fresh random start; it is wrong with probability `failure`.
 
     The steps end where `enough` is proved or refuted, or the bound is within `slack` of the
-    smallest Ritz value.
+    smallest Ritz value, or rounding is all that it loses.
     """
     start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
+    light = [term for term in V.terms if term.is_sparse]  # which are added up to one matrix
+    lost = Symmetric(V.n, light).assembly_error() if len(light) > 1 else 0.0
     # The start is equally random in any order of the rows.
-    V = V.reordered()[0]
-    return from_random_start(
-        V, start, slack=slack, failure=failure, enough=enough, max_steps=max_steps
+    V = V.reordered()[0].in_pieces()
+    proof = from_random_start(
+        V, start, slack=slack, failure=failure, enough=enough + lost, max_steps=max_steps
     )
+    return replace(proof, value=proof.value - lost)
 
 
 def from_random_start(
@@ -73,28 +80,29 @@ def from_random_start(
     max_steps: int = MAX_PROOF_STEPS,
 ) -> Proof:
     """`probabilistic` from n standard normal numbers that V does not depend on."""
-    run = Recurrence(V, start / np.linalg.norm(start), keep=0)
+    run = Run.of(V, start, failure)
+    if not run.t > 0:
+        return Proof(-inf, "no Lanczos proof, as none is so sure")
     in_time, next_least = True, MIN_LOOK
     for steps in _looks(max_steps, LOOK_GROWTH if enough < inf else SLACK_GROWTH):
         try:
             check_cancelled()  # short steps ask once for several
-            run.grow_to(steps)
+            run.steps.grow_to(steps)
         except Cancelled:  # fewer steps prove less
             in_time = False
-        if run.steps == 0:
+        if run.steps.steps == 0:
             return Proof(-inf, "no time for a proof")
-        done = run.ended or not in_time or steps == max_steps
+        done = run.steps.ended or not in_time or steps == max_steps
         if enough < inf:
-            excess = _excess(run, enough, failure)
-            done = done or excess >= 0 or excess == -inf  # Ritz values only fall
+            done = done or run.decides(enough)  # Ritz values only fall
         if not done and steps >= next_least:
-            done = _excess(run, run.ends()[0] - slack, failure) >= 0
+            done = run.suffices(slack)
             next_least = ceil(SLACK_GROWTH * steps)
         if agreed(done):
             break
-    value = enough if enough < inf and _excess(run, enough, failure) >= 0 else -inf
-    value = max(value, _largest_bound(run, failure))
-    how = f"Lanczos from a random start, {run.steps} steps"
+    value = enough if enough < inf and sum(run.loss(enough)) <= 1 else -inf
+    value = max(value, run.largest_bound())
+    how = f"Lanczos from a random start, {run.steps.steps} steps"
     return Proof(agreed(value), how, failure)
 
 
@@ -103,49 +111,82 @@ def steps_for(n: int, share: float, failure: float) -> int:
     if not share > 0:
         return MAX_PROOF_STEPS
     # Chebyshev's polynomials grow like exp(2 k sqrt(share)) / 2 outside of the spectrum.
-    steps = (_needed(n, failure) + log(2)) / (2 * np.arcsinh(sqrt(share)))
+    steps = (log(2) - log(failure * sqrt(pi / (2 * n)))) / (2 * np.arcsinh(sqrt(share)))
     return int(min(MAX_PROOF_STEPS, max(MIN_LOOK, ceil(steps))))
 
 
-def _needed(n: int, failure: float) -> float:
-    """The logarithm of 1/t."""
-    return 0.5 * log(2 * n / pi) - log(failure * ROUNDED_PART)
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The steps of a proof, a bound on the rounding of a product in one of them, and t."""
+
+    steps: Recurrence
+    rounding: float
+    t: float
+
+    @classmethod
+    def of(cls, V: Symmetric, start: Array, failure: float) -> Run:
+        """Begin at the start, whose rounding t pays for."""
+        steps = Recurrence(V, start / np.linalg.norm(start), keep=0)
+        t = failure * sqrt(pi / (2 * V.n)) * (1 - gamma(V.n + 8)) - 2 * UNIT_ROUNDOFF
+        return cls(steps, V.product_error(), t)
+
+    def loss(self, tau: float) -> tuple[float, float]:
+        """Return |r| |x_k| / t and the sum of |F e_j| |x_j| / t: if they add up to at most 1, tau
+        is proved. They are inf where tau is not below the Ritz values."""
+        alpha, beta = np.array(self.steps.alpha), np.array(self.steps.beta)
+        x = _first_column(alpha - tau, beta[:-1])
+        if x is None:
+            return inf, inf
+        size = float(np.abs(alpha).max()) + abs(tau) + float(beta.max())
+        relative = STEP_ROUNDINGS + (TRUSTED_ROUNDINGS if self.steps.V.operators else 0)
+        rounding = self.rounding + relative * UNIT_ROUNDOFF * size + UNDERFLOW
+        parts = float(beta[-1] * x[-1]), rounding * float(x.sum())
+        rest, rounded = (SUMS * part / self.t for part in parts)
+        return (rest, rounded) if rest + rounded < inf else (inf, inf)
+
+    def decides(self, tau: float) -> bool:
+        """Return whether tau is proved or refuted."""
+        loss = sum(self.loss(tau))
+        return loss <= 1 or loss == inf
+
+    def suffices(self, slack: float) -> bool:
+        """Return whether the bound is within `slack` of the smallest Ritz value, or further steps
+        would leave it where it is, as most of what it loses is rounding."""
+        rest, rounded = self.loss(self.steps.ends()[0] - slack)
+        if rest + rounded > 1 and rounded > 1:
+            rest, rounded = self.loss(self.largest_bound())
+            return rest <= rounded
+        return rest + rounded <= 1
+
+    def largest_bound(self) -> float:
+        """Return the largest tau that the steps prove; -inf for none."""
+        high = self.steps.ends()[0]
+        step = max(self.steps.spread, abs(high), np.finfo(float).tiny)
+        lows = (high - step * 8.0**k for k in range(HALVINGS))
+        low = next((low for low in lows if sum(self.loss(low)) <= 1), -inf)
+        for _ in range(HALVINGS if low > -inf else 0):
+            middle = 0.5 * (low + high)
+            if sum(self.loss(middle)) <= 1:
+                low = middle
+            else:
+                high = middle
+        return low
 
 
-def _excess(run: Recurrence, tau: float, failure: float) -> float:
-    """log(|p(tau)| t / (beta_1 ... beta_k)): tau is proved if it is at least 0; -inf for a tau that
-    is not below the Ritz values."""
-    alpha, beta = np.array(run.alpha), np.array(run.beta)
-    # Where the space is invariant, the last beta is rounding.
-    beta[-1] = max(beta[-1], INVARIANT_ROUNDING * max(np.abs(alpha).max(), beta.max()))
-    shifted = alpha - tau
-    if shifted.size == 1:  # LAPACK's wrapper wants an entry beside the diagonal
-        pivots, below = shifted, bool(shifted[0] > 0)
-    else:
-        pivots, _, info = dpttrf(shifted, beta[:-1])
-        below = info == 0
-    if not below:
-        return -inf
-    if beta[-1] == 0.0:  # V = 0
-        return inf
-    return float(np.log(pivots / beta).sum()) - _needed(run.V.n, failure)
+def _first_column(diagonal: Array, beta: Array) -> Array | None:
+    """Return |x| for T x = e_1, with few roundings in each entry; None unless T is definite.
 
-
-def _largest_bound(run: Recurrence, failure: float) -> float:
-    """The largest tau that the steps prove."""
-    high = run.ends()[0]
-    step = max(run.spread, abs(high), np.finfo(float).tiny)
-    low = high - step
-    while _excess(run, low, failure) < 0:
-        step *= 8
-        low = high - step
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if _excess(run, middle, failure) >= 0:
-            low = middle
-        else:
-            high = middle
-    return low
+    With -beta beside the diagonal, no difference occurs after the pivots.
+    """
+    first = np.zeros((diagonal.size, 1))
+    first[0] = 1.0
+    if diagonal.size == 1:  # LAPACK's wrapper wants an entry beside the diagonal
+        return first[0] / diagonal if diagonal[0] > 0 else None
+    pivots, below, info = dpttrf(diagonal, -beta)
+    if info != 0 or not np.all(pivots > 0):
+        return None
+    x: Array = dpttrs(pivots, below, first)[0][:, 0]
+    return x
 
 
 def _looks(last: int, growth: float) -> Iterator[int]:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
 
+MAX_ENTRIES = 2**23  # of a factor that is counted: some 0.7 GB
 MAX_KEPT_ORDERS = 4  # the gradients of one solve have one pattern, or few
 
 
@@ -34,7 +35,7 @@ def elimination(pattern: Any) -> Elimination:
     known = _kept.pop(key, None)
     if known is None:
         order = minimum_degree(pattern)
-        counts = column_counts(pattern, order).astype(np.float64)
+        counts = column_counts(pattern, order)
         known = Elimination(order, float(counts.sum()), float((counts * counts).sum()))
     _kept[key] = known
     while len(_kept) > MAX_KEPT_ORDERS:
@@ -77,98 +78,31 @@ def envelope(pattern: Any) -> Array:
     return (np.arange(n) - first + 1).astype(np.float64)
 
 
-def column_counts(pattern: Any, order: Indices) -> Indices:
+def column_counts(pattern: Any, order: Indices) -> Array:
     """Return the numbers of entries of the columns of L, the diagonal included.
 
-    Row i of L has its entries in the row subtree of i in the elimination tree (Liu 1990). A column
-    counts its leaves of such subtrees; the least common ancestors of consecutive leaves are counted
-    twice, and the roots have no parent in the subtree (Gilbert, Ng and Peyton 1994). This takes
-    about as many steps as the matrix has entries, however many L has.
+    Row i of L has its entries on the paths from those of the matrix up the elimination tree, which
+    grows meanwhile (Liu 1990). The walk ends early where L has more than MAX_ENTRIES.
     """
     n, rank = len(order), _ranks(order)
     P = sp.coo_array(pattern)
     i, j = rank[P.row], rank[P.col]
-    i, j = i[i > j], j[i > j]
-    lower = sp.csr_array((np.ones(i.size, dtype=np.int8), (i, j)), (n, n))
-    parent = _elimination_tree(lower)
-    post = _postorder(parent)
-    first = _first_descendants(parent, post)
-    below = sp.csc_array(lower)
-    indptr, indices = below.indptr.tolist(), below.indices.tolist()
-
-    counts = [1 if first[k] == place else 0 for k, place in enumerate(_ranks(post).tolist())]
-    last_leaf, last_first, ancestor = [n] * n, [-1] * n, list(range(n))
-    for column in post:
-        if parent[column] < n:
-            counts[parent[column]] -= 1
-        for k in range(indptr[column], indptr[column + 1]):
-            row = indices[k]
-            if first[column] <= last_first[row]:
-                continue  # not a leaf of the subtree of this row
-            last_first[row] = first[column]
-            counts[column] += 1
-            leaf, last_leaf[row] = last_leaf[row], column
-            if leaf < n:
-                common = _root(ancestor, leaf)
-                counts[common] -= 1
-        if parent[column] < n:
-            ancestor[column] = parent[column]
-    for column in range(n):  # a parent comes after its children
-        if parent[column] < n:
-            counts[parent[column]] += counts[column]
-    return np.array(counts, dtype=np.intp)
-
-
-def _elimination_tree(lower: Any) -> list[int]:
-    """Return the parent of each column, n for a root (Liu 1990, with path compression)."""
-    n = lower.shape[0]
+    lower = sp.csr_array((np.ones(np.count_nonzero(i > j)), (i[i > j], j[i > j])), (n, n))
     indptr, indices = lower.indptr.tolist(), lower.indices.tolist()
-    parent, ancestor = [n] * n, [n] * n
+    parent, counts, seen, entries = [n] * n, [1] * n, [n] * n, n
     for row in range(n):
-        for k in range(indptr[row], indptr[row + 1]):
-            column = indices[k]
-            while column < row:
-                above = ancestor[column]
-                ancestor[column] = row
-                if above == n:
+        seen[row] = row
+        for column in indices[indptr[row] : indptr[row + 1]]:
+            while seen[column] != row:
+                if parent[column] == n:
                     parent[column] = row
-                column = above
-    return parent
-
-
-def _postorder(parent: list[int]) -> list[int]:
-    """Return the columns, each after all of its descendants, which stand together."""
-    n = len(parent)
-    children: list[list[int]] = [[] for _ in range(n + 1)]
-    for column, above in enumerate(parent):
-        children[above].append(column)
-    reverse, stack = [], children[n]
-    while stack:
-        column = stack.pop()
-        reverse.append(column)
-        stack += children[column]
-    return reverse[::-1]
-
-
-def _first_descendants(parent: list[int], post: list[int]) -> list[int]:
-    """Return the place in `post` of the first descendant of each column, or of itself."""
-    first = [-1] * len(parent)
-    for place, start in enumerate(post):
-        column = start
-        while column < len(parent) and first[column] == -1:
-            first[column] = place
-            column = parent[column]
-    return first
-
-
-def _root(ancestor: list[int], column: int) -> int:
-    """Return the root of the set that holds the column; compress the path to it."""
-    root = column
-    while root != ancestor[root]:
-        root = ancestor[root]
-    while column != root:
-        ancestor[column], column = root, ancestor[column]
-    return root
+                seen[column] = row
+                counts[column] += 1
+                entries += 1
+                column = parent[column]
+        if entries > MAX_ENTRIES:
+            break
+    return np.array(counts, dtype=np.float64)
 
 
 def _ranks(order: Any) -> Indices:

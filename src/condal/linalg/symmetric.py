@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy
 from functools import cached_property, partial
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, LowRank
-from condal.linalg.rounding import UNIT_ROUNDOFF
+from condal.linalg.rounding import TINY, UNIT_ROUNDOFF
 from condal.linalg.terms import (
     DiagonalTerm,
     GramTerm,
@@ -30,6 +30,7 @@ from condal.linalg.terms import (
 from condal.linalg.triangles import DenseTerm, LowerTerm
 from condal.runtime.meter import PRODUCT_FLOPS, spend
 
+LEAST_WEIGHT = 1e-3  # of p in `product_error`, to the largest
 MIN_REORDERED_SIDE = 50_000  # a vector of this length no longer fits in the cache
 
 
@@ -292,13 +293,33 @@ class Symmetric:
 
     def assembly_error(self) -> float:
         """Return a bound on the spectral norm of V less its assembled matrix."""
-        summands = 3 + sum(term.roundings()[0] for term in self.terms)
+        summands = 3 + sum(term.roundings() for term in self.terms)
         sums = self.absolute_row_sums()
         return inf if sums is None else 2 * summands * UNIT_ROUNDOFF * float(sums.max())
 
-    def product_roundings(self) -> int:
-        """Return how many roundings a summand of V v undergoes at most, in any order."""
-        return self.n + 8 + sum(term.roundings()[1] for term in self.terms)
+    def in_pieces(self) -> Symmetric:
+        """Return V with products of fewer roundings: see `product_error`."""
+        return self._with_terms([term.in_pieces() for term in self.terms])
+
+    def product_error(self) -> float:
+        """Return a bound on |V v - its computed value| / |v|, without the operators of V.
+
+        Entry i is off by g_i (|V| |v|)_i at most, and the square of the norm of Diag(g) |V| is at
+        most the largest entry of |V| g^2 |V| p / p, for any p > 0.
+        """
+        known = self._with_terms([term for term in self.terms if term.has_entries])
+        g = known.product_roundings() * UNIT_ROUNDOFF
+        p, least = np.ones_like(g), inf
+        for _ in range(2):
+            image: Any = known.absolute_product(g**2 * known.absolute_product(p))
+            least = min(least, float((image / p).max()))
+            p = image / max(float(image.max()), TINY) + LEAST_WEIGHT
+        return 1.01 * sqrt(least)
+
+    def product_roundings(self) -> Any:
+        """Return how many roundings the summands of each entry of V v undergo at most."""
+        few = 8.0 * np.ones_like(self.diag())
+        return sum((term.summands() + 2.0 for term in self.terms), start=few)
 
 
 def _combined(terms: Iterable[Term]) -> tuple[Term, ...]:

@@ -26,7 +26,15 @@ from condal.linalg.blocked import (
 )
 from condal.linalg.points import Array
 from condal.linalg.rounding import gamma
-from condal.linalg.sparse import MIN_GATHERED_NUMBERS, diagonal_matrix, gathered_product, gathers
+from condal.linalg.sparse import (
+    MIN_GATHERED_NUMBERS,
+    diagonal_matrix,
+    gathered_product,
+    gathers,
+    max_column_entries,
+)
+
+PIECE = 128  # entries of a row that are added up at once
 
 
 class Term(ABC):
@@ -66,12 +74,17 @@ class Term(ABC):
         """Return the stored numbers that must be finite."""
         return ()
 
-    def roundings(self) -> tuple[int, int]:
-        """Return the roundings that T adds to an entry of the assembled V, and to one of V v.
+    def roundings(self) -> int:
+        """Return the roundings that T adds to an entry of the assembled V, beside a few."""
+        return 0
 
-        `Symmetric` adds a constant that covers the terms with 0.
-        """
-        return 0, 0
+    def summands(self) -> Any:
+        """Return the roundings of each entry of T v, at most, beside a few."""
+        return len(self.diagonal()) + 2 * self.roundings()
+
+    def in_pieces(self) -> Term:
+        """Return T with products that add up few numbers at once."""
+        return self
 
     def congruent(self, root: Array) -> Term:
         """Return Diag(root) T Diag(root), with each entry rounded at most three times."""
@@ -141,8 +154,36 @@ class SparseTerm(Term):
     def arrays(self) -> Iterable[Array]:
         return (self.matrix.data,)
 
-    def roundings(self) -> tuple[int, int]:
-        return 1, 1
+    def roundings(self) -> int:
+        return 1
+
+    def summands(self) -> Any:
+        return np.diff(sp.csr_array(self.matrix).indptr)
+
+    def in_pieces(self) -> SparseTerm:
+        a = sp.csr_array(self.matrix)
+        if np.diff(a.indptr).max(initial=0) <= PIECE:
+            return self
+        ends = np.union1d(a.indptr, np.arange(0, a.nnz, PIECE, dtype=a.indptr.dtype))
+        count, begins = ends.size - 1, np.searchsorted(ends, a.indptr)
+        pieces = sp.csr_array((a.data, a.indices, ends), (count, a.shape[1]))
+        sums = sp.csr_array((np.ones(count), np.arange(count), begins), (a.shape[0], count))
+        return PiecewiseTerm(a, SparseTerm(pieces), SparseTerm(sums))
+
+
+@dataclass(frozen=True, eq=False)
+class PiecewiseTerm(SparseTerm):
+    """A sparse matrix = sums * pieces: products add up long rows piece by piece."""
+
+    pieces: SparseTerm
+    sums: SparseTerm
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        return self.sums.add_product(out, self.pieces.add_product(None, v))
+
+    def summands(self) -> Any:
+        counts = super().summands()
+        return np.minimum(counts, PIECE) + counts // PIECE + 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +227,9 @@ class DiagonalTerm(Term):
     def arrays(self) -> Iterable[Array]:
         return (self.d,)
 
+    def summands(self) -> int:
+        return 1
+
     def plus(self, other: Term) -> DiagonalTerm | None:
         return DiagonalTerm(self.d + other.d) if isinstance(other, DiagonalTerm) else None
 
@@ -197,10 +241,11 @@ class PairTerm(Term):
     order = 2
     low_rank = True
     pairs: tuple[tuple[Array, Array], ...]
+    pairwise: bool = False  # whether sums over v are pairwise, as those of NumPy's `sum` are
 
     def add_product(self, out: Array | None, v: Array) -> Array:
         left, right = self._factors
-        inner = right @ v
+        inner = (right * v).sum(axis=1) if self.pairwise and v.ndim == 1 else right @ v
         if out is None:
             return left @ inner
         for rows in block_slices(*out.shape):
@@ -237,8 +282,14 @@ class PairTerm(Term):
     def arrays(self) -> Iterable[Array]:
         return (vector for pair in self.pairs for vector in pair)
 
-    def roundings(self) -> tuple[int, int]:
-        return len(self.pairs), 2 * len(self.pairs)
+    def roundings(self) -> int:
+        return len(self.pairs)
+
+    def summands(self) -> int:
+        return super().summands() if not self.pairwise else 2 * PIECE + 2 * len(self.pairs)
+
+    def in_pieces(self) -> PairTerm:
+        return PairTerm(self.pairs, pairwise=True)
 
     def plus(self, other: Term) -> PairTerm | None:
         return PairTerm(self.pairs + other.pairs) if isinstance(other, PairTerm) else None
@@ -276,8 +327,14 @@ class GramTerm(Term):
     def arrays(self) -> Iterable[Array]:
         return self.a.data if sp.issparse(self.a) else self.a, self.w
 
-    def roundings(self) -> tuple[int, int]:
-        return self.w.size + 2, 2 * self.w.size + 2
+    def roundings(self) -> int:
+        return self.w.size + 2
+
+    def summands(self) -> Any:
+        if not sp.issparse(self.a):
+            return super().summands()
+        counts = np.diff(sp.csr_array(self.a).indptr)
+        return int(counts.max(initial=0)) + max_column_entries(self.a) + 4
 
 
 @dataclass(frozen=True, eq=False)

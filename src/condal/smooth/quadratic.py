@@ -122,7 +122,7 @@ class Quadratic:
         sizes = self.Q.absolute_product(np.abs(u))
         if sizes is None:
             sizes = np.full(u.size, self._ends[1] * stable_norm(u))
-        part = self.weight * gamma(self.Q.product_roundings() + u.size + 8)
+        part = self.weight * gamma(int(np.max(self.Q.product_roundings())) + u.size + 8)
         value = part * float(np.abs(u) @ (0.5 * sizes + np.abs(self.c)))
         steepest = part * stable_norm(sizes + np.abs(self.c))
         lacking = 0.0 if self._psd is None else self.weight * max(0.0, -float(self._psd.value))

@@ -23,9 +23,6 @@ FIRST_DAMPING = 2.0  # times the relative bias: the first one that is tried
 MAX_DAMPING = 0.1
 MAX_DAMPING_CHANGE = 10.0
 DAMPINGS = 3  # that are tried
-LOW_SHARE = 0.1  # of the smallest eigenvalue of S: smaller ones are lifted
-LONGEST = 4.0  # times the step that lifts each eigenvalue to 0 by itself
-FRACTIONS = tuple(0.5**k for k in range(8))  # of the longest step, that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +30,7 @@ class SlackSpectrum:
     """The smallest eigenvalues of S, their vectors, and the bound that they give.
 
     S is that of the dual w: the multipliers without the signs that K forbids. `axes`, `squares` and
-    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su. `y` has the
-    multipliers with these signs.
+    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su.
     """
 
     values: Array
@@ -45,7 +41,6 @@ class SlackSpectrum:
     gap: float
     lower: float
     w: Array
-    y: Array
 
     @classmethod
     def of(cls, problem: Problem, point: SurfacePoint, y: Array, tol: float) -> SlackSpectrum:
@@ -72,7 +67,8 @@ class SlackSpectrum:
             w, least = w.copy(), least - cost
             w[rows.vanishing] = multiple
         constant = problem.f.value(np.zeros(problem.f.M.size))
-        lower = constant + dual_value(problem, w, shift, least)
+        least = min(shift + least, 0.0) if X.at_most else shift + least
+        lower = constant + least - problem.h.conjugate(w)
         gap = point.value - point.price_of(y) + constant - lower
         return cls(
             values[:count],
@@ -83,7 +79,6 @@ class SlackSpectrum:
             gap,
             lower,
             w,
-            y,
         )
 
 
@@ -94,14 +89,6 @@ def slack_of(problem: Problem, point: SurfacePoint, y: Array) -> tuple[Array, fl
     trace = y[rows.size :]  # none if it is no row
     S = rows.slack_matrix(point.surface.C, np.append(rows.unfolded(-w), trace))
     return w, float(trace.sum()), S
-
-
-def dual_value(problem: Problem, w: Array, shift: float, least: float) -> float:
-    """Return the dual objective, without the constant of f, for a smallest eigenvalue of S."""
-    X = problem.X
-    assert isinstance(X, Spectral)
-    lowest = min(shift + least, 0.0) if X.at_most else shift + least
-    return lowest - problem.h.conjugate(w)
 
 
 def regularised(problem: Problem, point: SurfacePoint, bias: float) -> Array:
@@ -160,43 +147,3 @@ def lifted(S: Symmetric, axes: Array, lift: float) -> Symmetric:
     c = np.maximum(t - m, TINY)
     vectors = np.ascontiguousarray(np.hstack([axes - outside / c, outside]).T)
     return S + Symmetric(S.n, grams=[(vectors, np.concatenate([c, -1.0 / c]))])
-
-
-def dual_step(
-    problem: Problem, point: SurfacePoint, spectrum: SlackSpectrum
-) -> tuple[Array, float]:
-    """Return better multipliers than those of the spectrum, and the gap that they promise.
-
-    The bound b'y + lambda_min(C - A'y), for a trace of 1, has the supergradient b - A(v v') for
-    each unit eigenvector v of the smallest eigenvalue. At a solution b = A(X), so the step changes
-    S little in the range of R. Eigenvectors on a few rows of x, where R hardly determines the
-    multipliers, are lifted by one step each. The length is the best one on the span of R and of the
-    eigenvectors that are known.
-    """
-    y, step = spectrum.y, _supergradient(point, spectrum)
-    basis = np.linalg.qr(np.hstack([point.axes[0], spectrum.vectors]))[0]
-    ends = []
-    for end in (y, y + LONGEST * step):
-        w, shift, S = slack_of(problem, point, end)
-        inside = basis.T @ (S @ basis)
-        ends.append((0.5 * (inside + inside.T), dual_value(problem, w, shift, 0.0)))
-    (first, near), (last, far) = ends
-    values = [
-        near + t * (far - near) + np.linalg.eigvalsh(first + t * (last - first))[0]
-        for t in FRACTIONS
-    ]
-    best = int(np.argmax(values))
-    moved = y + FRACTIONS[best] * LONGEST * step
-    constant = problem.f.value(np.zeros(problem.f.M.size))
-    return moved, point.value - point.price_of(moved) + constant - float(values[best])
-
-
-def _supergradient(point: SurfacePoint, spectrum: SlackSpectrum) -> Array:
-    """The sum of b - A(v v') over the low eigenvectors, each as long as it needs by itself."""
-    rows, total = point.surface.rows, np.zeros(point.surface.rows.b.size)
-    low = spectrum.values < LOW_SHARE * spectrum.values[0]
-    closed = np.zeros(rows.bounded.size)
-    for value, v in zip(spectrum.values[low], spectrum.vectors[:, low].T, strict=True):
-        direction = rows.b - rows.values(rows.joined(v[:, None], closed))
-        total -= value / max(float(direction @ direction), 1e-300) * direction
-    return total

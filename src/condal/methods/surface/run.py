@@ -15,7 +15,7 @@ from condal.methods.state import State
 from condal.methods.surface.equations import point_of_factor
 from condal.methods.surface.manifold import CLEARLY_FEASIBLE, FEASIBLE, Relaxation, Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
-from condal.methods.surface.oracle import SlackSpectrum, dual_step, regularised
+from condal.methods.surface.oracle import SlackSpectrum, regularised
 from condal.methods.surface.rank_policy import RankPolicy
 from condal.runtime.meter import Cancelled, check_cancelled, impatient
 from condal.types import Spectral
@@ -27,7 +27,7 @@ MAX_LANDING_STEPS = 30  # from the first point, which may be far from the surfac
 LANDING_STEPS = 5  # and of these, in one iteration
 LEAST_RADIUS = 1e-9
 LOOK_RESIDUAL = 1e-4  # below this residual each step is followed by a look at the oracle
-PEEK_RESIDUAL = 3.0  # times the gap that is asked for: the same, of a look that changes nothing
+PROMISING_RESIDUAL = 3.0  # times the gap that is asked for
 LOOK_EVERY = 6  # accepted steps, at least,
 LOOK_WORK = 2500  # products: the work that a look by Lanczos, a tenth of this, waits for,
 LATEST_LOOK = 24  # but no more than these accepted steps
@@ -36,8 +36,6 @@ MAX_IDLE_LOOKS = 25  # looks in which the gap halves, or the method ends
 DEGENERATE_LOOKS = 2  # the same, or the multipliers of least squares are taken to be the wrong ones
 LEAST_VALUE = 1e-5  # of a normalised objective, for gaps: smaller ones count as 0
 ORACLE_SHARE = 0.1  # of the residual: the accuracy of the oracle
-MAX_DUAL_STEPS = 4
-USEFUL_DUAL_STEP = 0.8  # of the gap: what is left of it after a useful step of the multipliers
 BIAS = 0.25  # of the residual, or of the gap that is asked for: of regularised multipliers
 RELAXED_RADIUS = 0.1  # of a trust region after a relaxation, at least
 
@@ -115,8 +113,6 @@ class SurfaceRun:
         due = step.accepted and (self._settled(carry.gap) or self._ill_conditioned)
         if due or stuck or self._late:
             self._look(stuck)
-        elif step.accepted and self._promising and carry.relaxation is None:
-            self._peek()
 
     def _land(self) -> None:
         """Take some steps towards the surface; the point that is shown waits for the last.
@@ -158,7 +154,7 @@ class SurfaceRun:
     @property
     def _promising(self) -> bool:
         """Whether other multipliers may prove what is asked for."""
-        return self.point.residual <= PEEK_RESIDUAL * self.aim
+        return self.point.residual <= PROMISING_RESIDUAL * self.aim
 
     @property
     def _ill_conditioned(self) -> bool:
@@ -207,11 +203,6 @@ class SurfaceRun:
         reason = "" if grown else carry.reason
         self.carry = replace(self.carry, radius=radius, policy=policy, reason=reason)
 
-    def _peek(self) -> None:
-        """Bound the optimum, and change nothing."""
-        spectrum = self._spectrum()
-        self.gap, self.lower, self.w = spectrum.gap, spectrum.lower, spectrum.w
-
     def _spectrum(self) -> SlackSpectrum:
         """The spectrum of S for the multipliers of least squares or for regularised ones.
 
@@ -232,23 +223,7 @@ class SurfaceRun:
                 break
         if len(spectra) == 2 and spectra[1].gap < spectra[0].gap:
             self.carry = replace(self.carry, regular=not self.carry.regular)
-        return self._raised(min(spectra, key=lambda spectrum: spectrum.gap), tol)
-
-    def _raised(self, spectrum: SlackSpectrum, tol: float) -> SlackSpectrum:
-        """The spectrum after steps of the multipliers, where they may prove what is asked for."""
-        goal = 0.5 * self.aim * self._unit
-        for _ in range(MAX_DUAL_STEPS if self._promising else 0):
-            if spectrum.gap <= goal:
-                break
-            y, promised = dual_step(self.problem, self.point, spectrum)
-            useful = USEFUL_DUAL_STEP * spectrum.gap
-            if promised > useful:
-                break
-            other = SlackSpectrum.of(self.problem, self.point, y, tol)
-            spectrum = other if other.gap < spectrum.gap else spectrum
-            if other.gap > useful:
-                break
-        return spectrum
+        return min(spectra, key=lambda spectrum: spectrum.gap)
 
     def _reached(self, gap: float) -> bool:
         """Whether the point is as good as was asked for."""

@@ -31,7 +31,7 @@ LINES = {
     "condal/report": 1_832,
     "condal/runtime": 1_168,
     "condal/sets": 895,
-    "condal/sklearn": 807,
+    "condal/sklearn": 783,
     "condal/smooth": 792,
     "condal/storage": 661,
     "condal/top": 1_203,

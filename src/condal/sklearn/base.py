@@ -9,21 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
 from condal.driver.solve import solve
 from condal.result import Result, Status
 from condal.runtime.arguments import require_seconds
 from condal.runtime.limits import TimeLimit
-
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError:  # before scikit-learn 1.6 it was a method, and an option had another name
-
-    def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
-        """Return X after checking it and recording or comparing its features."""
-        if "ensure_all_finite" in options:
-            options["force_all_finite"] = options.pop("ensure_all_finite")
-        return estimator._validate_data(X, **options)
 
 
 class CertifiedEstimator(BaseEstimator):

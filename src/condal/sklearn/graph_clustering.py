@@ -183,15 +183,7 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.affinity == "precomputed"
-        tags.input_tags.positive_only = self._wants_positive()
+        tags.input_tags.positive_only = (
+            self.affinity == "precomputed" and self.objective != "max_cut"
+        )
         return tags
-
-    def _more_tags(self) -> dict[str, Any]:
-        """Return the same tags for scikit-learn before 1.6."""
-        return {
-            "pairwise": self.affinity == "precomputed",
-            "requires_positive_X": self._wants_positive(),
-        }
-
-    def _wants_positive(self) -> bool:
-        return self.affinity == "precomputed" and self.objective != "max_cut"

@@ -189,10 +189,3 @@ class MatrixCompletionImputer(OneToOneFeatureMixin, TransformerMixin, CertifiedE
         tags.input_tags.allow_nan = self._marks_by_nan()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    def _more_tags(self) -> dict[str, Any]:
-        """Return the same tags for scikit-learn before 1.6."""
-        return {
-            "allow_nan": self._marks_by_nan(),
-            "preserves_dtype": [np.float64, np.float32],
-        }

@@ -211,23 +211,24 @@ def theta():
     return condal.problems.theta(random_graph(30, 6))
 
 
-CASES = {
-    "max-cut": (inexact, condal.CGAL),
-    "theta": (theta, condal.CGAL),
-    "theta by splitting": (theta, condal.methods.Splitting),
+CASES = {  # the last are the tolerances of a few hundred iterations
+    "max-cut": (lambda: condal.problems.max_cut(random_graph(100, 10)), condal.CGAL, 2e-4),
+    "theta": (theta, condal.CGAL, 1e-3),
+    "theta by splitting": (theta, condal.methods.Splitting, 1e-3),
 }
 
 
 @cache
 def whole(name, tol):
-    model, method = CASES[name]
+    model, method, _ = CASES[name]
     return condal.solve(model(), method(), tol=tol, max_iters=3000).history
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("tol", [1e-2, 1e-3])
-def test_a_stopped_run_is_never_worse_than_what_it_showed_as_proved(name, tol):
-    model, method = CASES[name]
+@pytest.mark.parametrize("loose", [True, False])
+def test_a_stopped_run_is_never_worse_than_what_it_showed_as_proved(name, loose):
+    model, method, tol = CASES[name]
+    tol = 1e-2 if loose else tol
     model, last = model(), len(whole(name, tol))
     for k in sorted({1, 2, last // 3, last // 2, (9 * last) // 10, last - 1, last}):
         if k < 1:
@@ -242,7 +243,7 @@ def test_a_stopped_run_is_never_worse_than_what_it_showed_as_proved(name, tol):
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_proved_only_improves(name):
-    proved = whole(name, 1e-3)["proved"]
+    proved = whole(name, CASES[name][2])["proved"]
     assert (np.diff(np.nan_to_num(proved, posinf=1e300)) <= 0).all()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,11 +23,10 @@ def require(library: str, *, what: str, extra: str, package: str = "condal") -> 
         raise MissingExtra(f"{what}; install with: {install(extra, package)}")
 
 
+@cache  # to look through all packages that are installed takes 20 ms
 def part(kind: str, name: str, *, package: str, what: str) -> Any:
-    """Return what a package adds to condal: its entry point `name` of the group condal.`kind`.
-
-    Raises MissingExtra if the package is not installed; `what` says what is missing.
-    """
+    """Return what a package adds to condal: its entry point `name` of the group condal.`kind`;
+    raise MissingExtra if the package is not installed, where `what` says what is missing."""
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=f"condal.{kind}", name=name):

@@ -164,11 +164,7 @@ def test_the_oracle_finds_the_complex_eigenvector():
     [
         (lambda: lifted(np.ones(3)), r"C must be a matrix, at least 1 x 1; got shape \(3,\)"),
         (lambda: lifted(np.ones((0, 3))), r"C must be a matrix, .* got shape \(0, 3\)"),
-        (lambda: lifted([[1.0, np.nan]]), "C has the value nan at index"),
-        (lambda: lifted(1j * np.ones((2, 3))), "C is complex"),
-        (lambda: lifted(sp.csr_array(1j * np.ones((2, 3)))), "C is complex"),
         (lambda: lifted(aslinearoperator(1j * np.ones((2, 3)))), "C is complex"),
-        (lambda: lifted(sp.csr_array([[np.inf]])), "C .its stored entries. has the value inf"),
     ],
 )
 def test_wrong_sizes_and_data_are_refused(make, text):

@@ -126,7 +126,6 @@ TWO = [[0.0, 1.0], [0.0, 1.0]]
     ("unary", "edges", "pairwise", "text"),
     [
         ([], [], [], "unary must hold the costs of one state or more of one node or more"),
-        ([[np.nan]], [], [], r"unary\[0\] has the value nan at index 0"),
         (TWO, [(0, 2)], [np.eye(2)], r"edges\[0\] must join two of the 2 nodes.* got \[0, 2\]"),
         (TWO, [(1, 1)], [np.eye(2)], r"edges\[0\] must join two of the 2 nodes.* got \[1, 1\]"),
         (
@@ -140,10 +139,8 @@ TWO = [[0.0, 1.0], [0.0, 1.0]]
         (TWO, None, np.eye(2), "edges must be pairs of nodes, as whole numbers; got None"),
         (None, [], [], "unary must be a row of costs for each node; got None"),
         (3.0, [], [], r"unary must be a row of costs for each node; got 3\.0"),
-        ([["a"]], [], [], r"unary\[0\] must be an array of real numbers"),
         (TWO, [(0, 1)], None, "a matrix for each of the 1 edges, or be one for all; got None"),
         (TWO, [(0, 1)], 1.0, "a matrix for each of the 1 edges, or be one for all; got 1.0"),
-        (TWO, [(0, 1)], [["a", "b"]], "pairwise must be an array of real numbers"),
         (TWO, [(0, 1)], [], "a matrix for each of the 1 edges, or be one for all; got 0"),
         (TWO, [(0, 1)], [np.eye(3)], r"pairwise\[0\] must have shape \(2, 2\), .* got \(3, 3\)"),
         (TWO, [(0, 1)], np.eye(3), r"pairwise\[0\] must have shape \(2, 2\), .* got \(3, 3\)"),

@@ -12,7 +12,6 @@ from condal.report import notebook
 from condal.report.notebook import drawn
 from condal.report.progress import Progress, in_notebook
 from condal.report.words import bound_of
-from condal.runtime.text import grid, pairs
 
 ROW = Row(7, 12044.5, 12155.8, 1e-3, 1e-6, 1e-5, 1e-2, 1.0, 0.5, 1.0, 7, 259, 0.1)
 
@@ -141,11 +140,6 @@ def test_a_bar_has_a_sixth_for_each_digit(error, width, text):
 
 def test_no_bound_yet_is_said():
     assert "bound none yet" in drawn(ROW._replace(bound=float("inf")), 0.0)
-
-
-def test_tables_escape_what_they_are_told():
-    assert "<script>" not in pairs("<script>", [("<script>", "<script>")])
-    assert "<script>" not in grid("<script>", ["<script>"], [["<script>"]])
 
 
 def test_a_result_its_certificate_and_its_history_show_themselves():

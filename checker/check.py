@@ -90,25 +90,26 @@ def text_of(data):
 
 def number(word, what, pattern=DECIMAL):
     """Return a number as a finite double: a decimal one, or a hexadecimal one as C prints it."""
-    fits = len(word) <= MAX_WORD and pattern.fullmatch(word)
-    require(fits, f"{what}: wanted a number; got {word[:40]!a}")
+    if len(word) > MAX_WORD or not pattern.fullmatch(word):
+        raise RefusedError(f"{what}: wanted a number; got {word[:40]!a}")
     value = float.fromhex(word) if "x" in word else float(word)
     zero = value == 0 and not re.search("[1-9]", re.split("[eE]", word)[0])
-    require(zero or TINY <= abs(value) < math.inf, f"{what}: {word[:40]!a} is out of range")
+    if not (zero or TINY <= abs(value) < math.inf):
+        raise RefusedError(f"{what}: {word[:40]!a} is out of range")
     return value
 
 
 def count(word, what, most, least=1):
     """Return a whole number from `least` to `most`."""
-    whole = word.isdecimal() and len(word) <= 18 and least <= int(word) <= most
-    require(whole, f"{what}: wanted {least} to {most}; got {word[:40]!a}")
+    if not (word.isdecimal() and len(word) <= 18 and least <= int(word) <= most):
+        raise RefusedError(f"{what}: wanted {least} to {most}; got {word[:40]!a}")
     return int(word)
 
 
 def column(words, read, *given):
     """Return a column of a file as an array; each different word is read once."""
     known = {word: read(word, *given) for word in set(words)}
-    return np.array([known[word] for word in words], dtype=np.int64 if read is count else float)
+    return np.fromiter(map(known.get, words), np.int64 if read is count else float, len(words))
 
 
 def table(text, wanted, least, most):
@@ -129,7 +130,7 @@ def table(text, wanted, least, most):
 def read_proof(data):
     """Return the header of a proof file as a dictionary, and y."""
     lines = text_of(data).split("\n")
-    require(lines[0] == VERSION, f"proof: its first line is not {VERSION!r}: another format")
+    require(lines[0] == VERSION, f"proof: another format: {lines[0][:40]!a}, not {VERSION!r}")
     header = {}
     for k, name in enumerate(("problem", "sha256", "claim", "bound", "numbers"), 1):
         words = lines[k].split(" ") if k < len(lines) else []
@@ -140,8 +141,7 @@ def read_proof(data):
     m = count(header["numbers"], "proof: numbers", MAX_BYTES)
     require(len(lines) == m + 8, f"proof: {m} numbers need {m + 7} lines; got {len(lines) - 1}")
     require(lines[-2:] == ["end", ""], "proof: does not end with 'end'; it is truncated")
-    y = [number(word, f"proof: line {k}", EITHER) for k, word in enumerate(lines[6:-2], 7)]
-    return header, np.array(y)
+    return header, column(lines[6:-2], number, "proof", EITHER)
 
 
 # ---- programs ------------------------------------------------------------------------------------

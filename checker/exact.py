@@ -71,9 +71,9 @@ def whole(word, most, least=1):
 def read_graph(text):
     """Return b and the entries {(matrix, i, j): value} of max-cut, times 4 but for b."""
     first, *lines = text.split("\n")
-    (n, m), edges = first.split(), [line.split() for line in lines if line.strip()]
-    n = whole(n, 10**9)
-    fits = len(edges) == whole(m, 10**9) and {len(edge) for edge in edges} <= {2, 3}
+    n, m = (whole(word, 10**9) for word in first.split())
+    edges = [line.split() for line in lines if line.strip()]
+    fits = len(edges) == m and {len(edge) for edge in edges} <= {2, 3}
     require(fits, "an edge is not 'i j' or 'i j weight', or their number is not that announced")
     entries = {(k + 1, k, k): Fraction(4) for k in range(n)}
     for edge in edges:
@@ -155,7 +155,7 @@ def check(problem, proof):
     """Return what is proved."""
     version, *lines = text_of(unpacked(proof)).split("\n")
     names, values = zip(*(line.split(" ") for line in lines[:5]), strict=True)
-    require((version, *names) == HEADER, "not a proof file of version 1")
+    require((version, *names) == HEADER, f"not a proof file of version 1: {version[:40]!a}")
     kind, digest, claim, bound, count = values
     require(lines[-2:] == ["end", ""], "the proof does not end with 'end': it is truncated")
     data = unpacked(problem)

@@ -11,7 +11,7 @@ from condal.problem import Model
 from condal.problems import bisection, max_cut, max_k_cut, theta
 from condal_lab.bench.cases import BenchCase, Build, Quality, Set, Written
 from condal_lab.bench.generated import sparse_graph, sparse_rows, uniform_graph
-from condal_lab.bench.libraries import program_case, sdpa
+from condal_lab.bench.libraries import conic, program_case
 from condal_lab.bench.truths import (
     TEST_ERROR,
     Ratings,
@@ -90,7 +90,7 @@ GENERAL = Set(
         _theta(2_000, 10_000, 1e-6, (), 1e-4),
         _theta(5_000, 15_000, 1e-5, ()),
         _theta(20_000, 60_000, 1e-3, ()),
-        program_case("thetaG11", 1e-5, sdpa, peers=INTERIOR),
+        program_case("thetaG11", 1e-5, conic, peers=INTERIOR),
         _of_graph(
             "theta-G51",
             "theta of G51, n = 1,000, 5,909 edges",
@@ -102,7 +102,7 @@ GENERAL = Set(
         ),
         _three_cut(2_000),
         _three_cut(5_000),
-        program_case("gpp500-1", 1e-4, sdpa, peers=INTERIOR),
+        program_case("gpp500-1", 1e-4, conic, peers=INTERIOR),
         _of_graph("cut-G1", "max-cut of G1", 1e-6, max_cut, G1_LIKE, **ROUGH_TOO),
         _of_graph("bisection-G1", "bisection of G1", 1e-6, bisection, G1_LIKE, **ROUGH_TOO),
         BenchCase(

@@ -15,6 +15,7 @@ from condal.problem import Model
 from condal.problems import max_cut
 from condal.problems.conic import conic_model
 from condal.problems.conic.files import read_sdpa, read_sedumi
+from condal.problems.conic.program import Program
 from condal_lab.bench.cases import BenchCase, Set
 from condal_lab.experiments.public import SOURCES
 
@@ -26,13 +27,14 @@ def cut(path: Path) -> Model:
     return max_cut(read_graph(path))
 
 
-def sdpa(path: Path) -> Model:
-    """Read a program in SDPA's format."""
-    return conic_model(read_sdpa(path).program)
+def program(path: Path) -> Program:
+    """Read a conic program in SDPA's format, or SeDuMi's."""
+    return read_sedumi(path) if ".mat" in path.suffixes else read_sdpa(path).program
 
 
-def _sedumi(path: Path) -> Model:
-    return conic_model(read_sedumi(path))
+def conic(path: Path) -> Model:
+    """Read a conic program and return its model."""
+    return conic_model(program(path))
 
 
 def program_case(name: str, tol: float, read: Callable[[Path], Model], **more: Any) -> BenchCase:
@@ -50,13 +52,13 @@ def _programs(folder: str) -> list[str]:
 SDPLIB = Set(
     "sdplib",
     "SDPLIB, the programs of one matrix, to 1e-4",
-    tuple(program_case(name, TOL, sdpa) for name in _programs("sdplib/")),
+    tuple(program_case(name, TOL, conic) for name in _programs("sdplib/")),
 )
 DIMACS = Set(
     "dimacs",
     "the tori and Hamming graphs of the DIMACS challenge to 1e-5",
     tuple(
-        program_case(name, TORUS_TOL, _sedumi if name.startswith("hamming") else cut)
+        program_case(name, TORUS_TOL, conic if name.startswith("hamming") else cut)
         for name in _programs("dimacs7/")
     ),
 )

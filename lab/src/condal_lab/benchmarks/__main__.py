@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 
 NAMES = (
-    *("crossover", "cvxpy_maxcut", "large", "oracle", "penalty"),
+    *("crossover", "cvxpy_maxcut", "large", "oracle", "penalty", "proofs"),
     *("ranks", "startup", "threads", "walk"),
 )
 

@@ -35,20 +35,10 @@ SMALL = 800
 SECONDS = 40.0
 
 
-def theta(n: int, m: int) -> Problem:
-    """Return theta of a random graph."""
-    return condal.problems.theta(uniform_graph(n, m)).problem
-
-
-def cut(n: int, m: int) -> Problem:
-    """Return max-cut of a random graph."""
-    return condal.problems.max_cut(uniform_graph(n, m)).problem
-
-
 FAMILIES: dict[str, Callable[[int, int], Problem]] = {
-    "theta": theta,
+    "theta": lambda n, m: condal.problems.theta(uniform_graph(n, m)).problem,
     "sparse": sparse_rows,
-    "max-cut": cut,
+    "max-cut": lambda n, m: condal.problems.max_cut(uniform_graph(n, m)).problem,
 }
 
 

@@ -6,8 +6,7 @@ It needs a Python with MPI, PETSc and SLEPc. Each solve reads a folder of shards
 
 from __future__ import annotations
 
-import resource
-import subprocess
+import os
 import sys
 import tempfile
 import time
@@ -24,6 +23,7 @@ from condal_lab.bench.generated import sparse_graph, torus
 from condal_lab.bench.memory import peak
 from condal_lab.bench.process import MPIRUN, run_alone
 from condal_lab.benchmarks.runner import Benchmark, Case, Row
+from condal_lab.benchmarks.startup import cpu_seconds
 from condal_lab.markdown import markdown
 from condal_mpi.engine import engine
 from condal_mpi.shards.folder import ShardFolder
@@ -136,14 +136,8 @@ def ordered(kind: str, size: int, order: str) -> list[Row]:
             source, shuffled_torus(size) if kind == "torus" else sparse_graph(size, degree=4.0)
         )
         start = (*MPIRUN, "-n", "2") if order == "partition" else ()
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(
-            [*start, sys.executable, "-m", "condal", "convert", source, path, "--order", order],
-            check=True,
-            capture_output=True,
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        words = [*start, sys.executable, "-m", "condal", "convert", source, path, "--order", order]
+        seconds = cpu_seconds([*map(str, words)], os.environ, Path(folder))
         cut = {name: value for ranks in SHARED for name, value in between(path, ranks).items()}
         facts = {"problem": CUT, "graph": kind, "n": ShardFolder.open(path).manifest.n, "ranks": 2}
         facts |= {"order": order, "convert_cpu_seconds": seconds, **cut}

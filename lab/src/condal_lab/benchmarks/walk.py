@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -90,32 +90,21 @@ def solves(folder: Path) -> dict[str, Callable[[], Any]]:
     }
 
 
-def walks() -> Iterator[tuple[str, list[str], int]]:
-    """Yield the name, the modules and the crossings of each of the five."""
+def measure() -> list[Row]:
+    """Return the lengths of the walks, and print them."""
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name, call in solves(Path(folder)).items():
             call()
-            yield name, *walked(call)
-
-
-def measure() -> list[Row]:
-    """Return the lengths of the walks."""
-    return [
-        {
-            "solve": name,
-            "modules": len(modules),
-            "at most": LIMITS[name][0],
-            "crossings": crossings,
-            "at most (crossings)": LIMITS[name][1],
-        }
-        for name, modules, crossings in walks()
-    ]
+            modules, crossings = walked(call)
+            print(f"{name}:", *modules, sep="\n  ")
+            facts = {"solve": name, "modules": len(modules), "at most": LIMITS[name][0]}
+            limit = {"crossings": crossings, "at most (crossings)": LIMITS[name][1]}
+            rows.append({**facts, **limit})
+    return rows
 
 
 BENCHMARK = Benchmark("walk", (Case("five solves", measure),))
 
 if __name__ == "__main__":
-    for name, modules, crossings in walks():
-        print(f"\n{name}: {len(modules)} modules, {crossings:,} crossings")
-        for number, module in enumerate(modules, start=1):
-            print(f"{number:4}  {module}")
+    measure()

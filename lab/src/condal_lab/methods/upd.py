@@ -143,7 +143,7 @@ class UPD(_Universal):
 
 @dataclass(frozen=True)
 class AUPD(_Universal):
-    r"""Accelerated UPD: steps from an extrapolated dual point.
+    r"""Accelerated UPD, of the same paper: steps from an extrapolated dual point.
 
     :math:`t_{k+1} = (1 + \sqrt{1 + 4 t_k^2})/2`. The line search tolerates
     :math:`\varepsilon/(2 t_k)`, M never decreases, and x is averaged by weights :math:`t_k / M_k`.
@@ -154,11 +154,6 @@ class AUPD(_Universal):
     ----------
     eps, oracle_error, normalise
         As of `UPD`.
-
-    References
-    ----------
-    A. Yurtsever, Q. Tran-Dinh, V. Cevher. A universal primal-dual convex optimization framework.
-    NeurIPS 2015.
     """
 
     name: ClassVar[str] = "aupd"

@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from condal.problems.conic.files import SdpaProblem, read_sdpa, read_sedumi
+from condal.problems.conic.files import SdpaProblem
 from condal_lab.bench.cases import BenchCase, Quality, Set
 from condal_lab.bench.conic import everyday, families
 from condal_lab.bench.conic.question import Truth
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion
 from condal_lab.bench.conic.through_file import CVXPY_START, FILE_START, FileQuestion
-from condal_lab.bench.libraries import SDPLIB
+from condal_lab.bench.libraries import SDPLIB, program
 from condal_lab.bench.peers.peer import PeerAnswer
 from condal_lab.experiments.public import SOURCES
 
@@ -28,25 +28,20 @@ MAX_SIDE = 1000  # of the instances of `sdplib` and `dimacs` that are small enou
 MAX_PEER_SIDE = 100  # SCS and Clarabel take minutes and gigabytes above it
 
 
-def _read_sdpa(truth: Truth, path: Path) -> FileQuestion:
-    return FileQuestion(read_sdpa(path).program, truth)
-
-
-def _read_sedumi(truth: Truth, path: Path) -> FileQuestion:
-    return FileQuestion(read_sedumi(path), truth)
+def _question(truth: Truth, path: Path) -> FileQuestion:
+    return FileQuestion(program(path), truth)
 
 
 def _file(name: str) -> BenchCase:
     known = SOURCES[name]
     optimum = float("nan") if known.optimum is None else known.optimum
-    read = _read_sedumi if name.startswith("hamming") else _read_sdpa
     return BenchCase(
         name,
         known.title,
         TOL,
         None,
         name,
-        partial(read, Truth(known.status, optimum)),
+        partial(_question, Truth(known.status, optimum)),
         peers=IN_FILES if known.n <= MAX_PEER_SIDE else BY_CSDP,
         n=known.n,
         optimum=known.optimum,

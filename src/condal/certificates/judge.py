@@ -40,6 +40,13 @@ class Ending(NamedTuple):
     vector: Array
 
 
+def of_multipliers(form: ConicForm, y: Array) -> Ending | None:
+    """Return INFEASIBLE with y, if y itself proves that no x is feasible; else None."""
+    from condal.certificates.conic import proves_infeasible
+
+    return Ending(Status.INFEASIBLE, y) if proves_infeasible(form, y) else None
+
+
 def separated(dual: ConicForm, near: Iterable[Array]) -> Ending | None:
     """Return INFEASIBLE with a ray of the dual near one of these along which it falls for ever."""
     ray = proved_ray(dual, near)

@@ -33,10 +33,7 @@ from condal.result import Result, Status
 from condal.runtime.limits import TimeLimit
 
 INTERIOR = "interior-point"  # the name of the method
-MAX_ATTEMPTS = 8  # of a solve, each with a smaller tolerance
 SEARCH_SHARE = 0.6  # of the time, at most, for the search for a bound on the trace
-SMALLEST_CUT = 1e-3  # of the tolerance
-NEAR = 100  # times tol: a gap that a smaller tolerance may close
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,35 +144,26 @@ class FirstOrder:
         trace = model.trace
         if isinstance(trace, TraceBound) and not trace.proved and trace.proposal is None:
             raise UnboundedTraceError(f"nothing bounds the trace of {form.program.name}")
-        tol, result, proposal = options.tol, None, None
-        for _ in range(MAX_ATTEMPTS):
-            try:
-                result = model.solve(
-                    options.method,
-                    tol=tol,
-                    max_iters=options.max_iters,
-                    max_seconds=limit.max_seconds,
-                    seed=options.seed,
-                    callback=self.progress,
-                    warm_start=result,
-                )
-            except np.linalg.LinAlgError as error:  # rounding broke a method down
-                if proposal is None:
-                    raise ProblemError(f"the solve broke down: {error}") from error
-                break
-            proposal = self._proposal(model, result)
+
+        def excess(result: Result) -> float:
             # The gap is that of the objective with its offset.
             value = max(1.0, abs(model.objective(result)))
-            over = result.gap * result.certificate.unit / value / options.tol
-            near = result.status is Status.STALLED and over <= NEAR  # its bound lost a little
-            if not (result.status is Status.SOLVED or near):
-                break
-            over = self.excess(proposal) if over <= 1 else over
-            if over <= 1:
-                break
-            tol *= max(0.5 / over, SMALLEST_CUT)
-        assert proposal is not None
-        return proposal
+            over = abs(result.bound - result.objective) / value / options.tol
+            return self.excess(self._proposal(model, result)) if over <= 1 else over
+
+        try:
+            result = model.solve(
+                options.method,
+                excess=excess,
+                tol=options.tol,
+                max_iters=options.max_iters,
+                max_seconds=limit.max_seconds,
+                seed=options.seed,
+                callback=self.progress,
+            )
+        except np.linalg.LinAlgError as error:  # rounding broke a method down
+            raise ProblemError(f"the solve broke down: {error}") from error
+        return self._proposal(model, result)
 
     def _proposal(self, model: ConicModel, result: Result) -> Proposal:
         """Return what a result of the program says of x and z."""

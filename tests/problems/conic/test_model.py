@@ -176,7 +176,7 @@ def test_verdicts_are_proved_on_the_programs_own_data(monkeypatch):
     unbounded = Program([-1.0, 0.0], [[1.0, -1.0]], [0.0], [Block("orthant", 2)])
     assert conic_model(infeasible).ended().status is Status.INFEASIBLE
     assert conic_model(unbounded).ended().status is Status.UNBOUNDED
-    monkeypatch.setattr(verified, "proves_infeasible", lambda form, y: False)
+    monkeypatch.setattr(verified, "of_multipliers", lambda form, y: None)
     monkeypatch.setattr(judge, "proved_ray", lambda form, near: None)
     with pytest.raises(UnboundedTraceError, match="seems to be infeasible, but its own data"):
         conic_model(infeasible)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+import condal
 from condal.certificates.evaluation import EvaluatedPoint
 from condal.conic import Block, Program, conic_model
 from condal.problems.conic import modelling
@@ -78,6 +79,13 @@ def test_a_chosen_method_and_a_given_trace_are_respected():
     program, _ = with_slacks(0)
     assert conic_model(program).solve("cgal", tol=1e-2).method.startswith("cgal")
     assert conic_model(program, 10.0).settled is None
+
+
+def test_a_bound_that_the_first_engine_proved_is_not_forgotten():
+    model = conic_model(with_slacks(0)[0])
+    result = model.solve(condal.CGAL(), tol=1e-12, max_iters=1)
+    assert (result.status, result.method) == (Status.MAX_ITERS, "cgal")
+    assert result.bound >= model.settled.lower > -np.inf
 
 
 def test_a_callback_sees_the_last_row():

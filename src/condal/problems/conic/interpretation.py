@@ -131,10 +131,14 @@ class Interpretation:
         ndarray
             y.
         """
-        w = result.y
+        bound = self.problem.sense * result.bound
+        return self._dual(result.y, result.tol or 0.0, result.objective, bound)
+
+    def _dual(self, w: Array, tol: float, objective: float, bound: float) -> Array:
+        """Return the dual for multipliers w that prove a bound on the minimised objective."""
         if isinstance(self.trace, TraceBound):
-            error = DUAL_ERROR * (result.tol or 0.0) * max(1.0, abs(result.objective))
-            proved = self.problem.sense * result.bound + self.problem.h.conjugate(w)
+            error = DUAL_ERROR * tol * max(1.0, abs(objective))
+            proved = bound + self.problem.h.conjugate(w)
             w = without_bound(self.shape, self.trace, w, error=error, proved=proved)
         return self._of_rows(w)
 
@@ -160,7 +164,10 @@ class Interpretation:
         """
         if result.separator is None:
             raise ProblemError("the result has no proof that the program is infeasible")
-        w = result.separator
+        return self._separator(result.separator)
+
+    def _separator(self, w: Array) -> Array:
+        """Return the separator of the program for one of `problem`."""
         if isinstance(self.trace, TraceBound):
             w = without_bound(self.shape, self.trace, w, objective=False)
         return self._of_rows(w) if self.program.maximise else -self._of_rows(w)

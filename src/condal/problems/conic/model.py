@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from math import inf, isfinite
+from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from condal.certificates.bound import infeasibility_proof
 from condal.certificates.certificate import Certificate
-from condal.certificates.evaluation import EvaluatedPoint, dimacs_errors
 from condal.certificates.history import History
 from condal.certificates.judge import judged
 from condal.driver.memory import Plan
@@ -19,31 +20,27 @@ from condal.driver.run_record import Stop
 from condal.driver.solve import require_kinds, resume, solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.linalg.rounding import Proof
-from condal.methods.proposed import Proposed
 from condal.problem import JudgesItself
-from condal.problems.conic.interpretation import GIVEN_TRACE, ON_OWN_DATA
+from condal.problems.conic.interpretation import ON_OWN_DATA
 from condal.problems.conic.own_data import OwnDataProofs
-from condal.problems.conic.proposed import Settled, folded_dual, inside_of, point_of
-from condal.problems.conic.trace_bound import Verdict, combine
-from condal.problems.conic.verified import bound_towards
+from condal.problems.conic.proposed import Settled, folded_dual
+from condal.problems.conic.trace_bound import Verdict
 from condal.result import Result, Status
 from condal.runtime.arguments import seed_of, unpredictable_seed
 from condal.runtime.limits import TimeLimit
-from condal.types import Method, from_user
+from condal.types import Method
 
 DEFAULT_TOL = 1e-3  # of `condal.solve`
-GAP_ROUNDING = 1e-12  # relative to the objective
-ANY_TRACE = "the proof holds whatever the trace"
 NO_PROOF_FOR_ANY_TRACE = (
     "a solution was found, but nothing bounds the trace, and no bound on the objective is proved "
     "for any trace: give trace_bound= (--trace-bound), a number that the trace of a solution does "
     "not exceed"
 )
-NO_POINT = "no feasible point was found, and it is not proved that there is none"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
-NEAR_RETRY, RETRY = 0.5, 0.01  # of tol, if the first bound is not proved on the own data
-NEAR = 2.0  # times tol: a gap that a slightly smaller tolerance closes
+MAX_ATTEMPTS = 8  # of a solve, each with a smaller tolerance
+SMALLEST_CUT = 0.01  # of the tolerance
+NEAR = 100  # times tol: a gap that a smaller tolerance may close
+IGNORED = {"every_seconds", "warm_start"}  # options that do not ask for more than a result
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +67,22 @@ class ConicModel(OwnDataProofs, JudgesItself):
 
     settled: Settled | None = field(default=None, repr=False)
 
-    def solve(self, method: Method | Plan | str | None = None, **options: Any) -> Result:
+    def solve(
+        self,
+        method: Method | Plan | str | None = None,
+        *,
+        excess: Callable[[Result], float] | None = None,
+        **options: Any,
+    ) -> Result:
         """Solve the problem, with a bound that holds for the program itself.
 
         Parameters
         ----------
         method : Method, Plan or str, optional
             The method; chosen by default.
+        excess : callable, optional
+            How many times tol the error of a solution is, for a program that states another one:
+            the solve resumes with a smaller tolerance if it is above 1.
         **options
             Options of `condal.solve`.
 
@@ -86,36 +92,35 @@ class ConicModel(OwnDataProofs, JudgesItself):
             The result; with a verdict, it is returned without a solve.
         """
         chosen = method is not None and not (isinstance(method, Plan) and not method.by_user)
-        if self.settled is not None and not chosen and not self.has_trace:
-            result = self._settled_result(self.settled, **options)
-            if result is not None:
-                return result
-        if self.verdict is not None:
-            return self.ended()
-        limit = TimeLimit(options.get("max_seconds"))
-        if not chosen and options.get("warm_start") is None and options.get("storage") is None:
-            result = self._proposed(**options)
-            if result is not None and result.status is Status.SOLVED:
-                return result
+        chosen |= any(options.get(name) is not None for name in ("warm_start", "storage"))
+        limit, best = TimeLimit(options.get("max_seconds")), None
+        for attempt in range(MAX_ATTEMPTS):
+            result = None if chosen else self._settled_result(**options)
+            if result is None and self.verdict is not None:
+                return self.ended()
             options["max_seconds"] = limit.max_seconds
-        result = solve(self.problem, method, **options)
-        proved = self.proved(result)
-        if proved.reason != UNVERIFIED or result.tol is None or limit.is_over():
-            return proved
-        near = self._within_tol(replace(proved, tol=NEAR * result.tol))
-        retry = NEAR_RETRY if near else RETRY
-        more = {**options, "tol": retry * result.tol, "warm_start": result}
-        more["max_seconds"] = limit.max_seconds
-        again = self.proved(solve(self.problem, method, **more))
-        again = replace(again, tol=result.tol, seconds=result.seconds + again.seconds)
-        if self._within_tol(again):
-            return judged(again)
-        return again if again.gap < proved.gap else proved
+            result = result or self.proved(solve(self.problem, method, **options))
+            tol = result.tol if best is None else best.tol
+            spent = 0.0 if best is None else best.seconds
+            result = judged(replace(result, tol=tol, seconds=spent + result.seconds))
+            if result.status is Status.INFEASIBLE or not tol:
+                return result
+            over = result.certificate.error / tol
+            over = excess(result) if excess is not None and over <= 1 else over
+            if over <= 1:
+                return result
+            best = result if best is None or result.gap < best.gap else best
+            unverified = attempt == 0 and result.reason == UNVERIFIED
+            lost = excess is not None and result.status is Status.STALLED and over <= NEAR
+            if not (result.status is Status.SOLVED or unverified or lost) or limit.is_over():
+                break
+            cut = max(0.5 / over, SMALLEST_CUT)
+            options |= {"tol": cut * options.get("tol", DEFAULT_TOL), "warm_start": result}
+        assert best is not None
+        return self._with_settled(best)
 
-    def _settled_result(
-        self, settled: Settled, *, tol: float = DEFAULT_TOL, **options: Any
-    ) -> Result | None:
-        """Return the result that is proved already; None if it is not within tol, or not asked for.
+    def _settled_result(self, *, tol: float = DEFAULT_TOL, **options: Any) -> Result | None:
+        """Return the result that the interior-point engine settles; None if it is not within tol.
 
         Other options than those of a plain solve ask for more than a result.
         """
@@ -123,30 +128,39 @@ class ConicModel(OwnDataProofs, JudgesItself):
         seed_of(options.pop("seed", None))
         callback, stopper = options.pop("callback", None), options.pop("stopper", None)
         require_kinds(callback=callback, stopper=stopper)
-        options.pop("every_seconds", None)
-        if options.pop("verbose", False) or any(value is not None for value in options.values()):
-            return None
         if stopper is not None and stopper.stopped:
             return None
-        result = settled.result(self.shape, tol, self.seconds)
+        plain = not options.pop("verbose", False) and not any(
+            value is not None for name, value in options.items() if name not in IGNORED
+        )
+        result = None
+        if self.settled is not None and plain and not self.has_trace:
+            result = self.settled.result(self.shape, tol, self.seconds)
+        if result is None and self.verdict is None and self._towards is not None:
+            made = self.shape, self.problem, self._trace.traces
+            result = self._towards.result_within(*made, tol, self.seconds)
         if result is not None and callback is not None:
             with callback if isinstance(callback, AbstractContextManager) else nullcontext():
                 callback(result.history.last)
         return result
 
-    def _proposed(self, **options: Any) -> Result | None:
-        """Return the pair of the interior-point engine with what it proves; None without one."""
+    @cached_property
+    def _towards(self) -> Settled | None:
+        """What is proved near the point that methods work around, if no row bounds the trace."""
         proposal = self._trace.proposal
-        if proposal is None:
-            return None
-        form = self.program.form
-        start = _proposal(
-            point_of(self.shape, proposal, self._trace.traces),
-            folded_dual(self.shape, bound_towards(form, proposal.y, inside_of(proposal))[1]),
-            Certificate(np.nan, -self.problem.sense * inf, inf, ""),
-        )
-        options = {**options, "warm_start": start, "checkpoint": None}  # a resume has no proposal
-        return judged(self.proved(solve(self.problem, Proposed(), **options)))
+        return None if proposal is None else Settled.towards(self.program, proposal)
+
+    def _with_settled(self, result: Result) -> Result:
+        """Return the result with the best bound that the interior-point engine led to."""
+        sense = self.problem.sense
+        for settled in (self.settled, self.__dict__.get("_towards")):
+            if settled is None or result.x is None or settled.lower <= sense * result.bound:
+                continue
+            w, bound = folded_dual(self.shape, settled.y), sense * settled.lower
+            certificate = replace(result.certificate, bound=bound, how=ON_OWN_DATA, failure=0.0)
+            certificate = self._measured(result.x, w, certificate)
+            result = judged(replace(result, y=w, certificate=certificate))
+        return result
 
     def resume(self, checkpoint: Any, **options: Any) -> Result:
         """Resume a solve of the problem by `condal.resume`, as `solve` solves it."""
@@ -159,83 +173,13 @@ class ConicModel(OwnDataProofs, JudgesItself):
 
         They assume nothing about the trace unless the certificate says so.
         """
-        if not self._trace.proved and result.status is not Status.INFEASIBLE:
-            proved = self._for_any_trace(result)
-        else:
-            proved = replace(result, certificate=self.certified(result.certificate, result.y))
-        if result.status is Status.INFEASIBLE:
-            return self._verified_infeasible(self._of_any_trace(proved))
-        proved = self._measured(result, self._verified(proved))
-        if result.status is Status.SOLVED and not self._within_tol(proved):
-            if self._trace.given:  # a bound for any trace would be a little worse than tol
-                return replace(result, certificate=self._within_the_trace(result.certificate))
-            reason = UNVERIFIED if self._trace.proved else NO_PROOF_FOR_ANY_TRACE
-            return replace(proved, status=Status.STALLED, reason=reason)
-        return proved
-
-    def _measured(self, before: Result, result: Result) -> Result:
-        """Return the result with the DIMACS errors of its bound, if that is another one."""
-        certificate, problem = result.certificate, self.problem
-        if result.bound == before.bound or result.x is None or not certificate.dimacs:
-            return result
-        seen = EvaluatedPoint.of(problem, from_user(problem.X, result.x))
-        lower = problem.sense * result.bound
-        proof = Proof(lower + problem.h.conjugate(result.y), certificate.how)
-        errors = dimacs_errors(problem, seen, result.y, lower, proof)
-        return replace(result, certificate=replace(certificate, dimacs=errors))
-
-    def _within_tol(self, result: Result) -> bool:
-        """Return whether the result solves to tol, with the bound that holds for the program."""
-        return result.certificate.within(result.tol or 0.0)
-
-    def separated_for(self, d: Array) -> str | None:
-        """Return what a separator of `problem` assumes as a proof that nothing is feasible.
-
-        None if it proves this only for the traces that methods work within.
-        """
-        if not self._trace.given and self._trace.proved:
-            return ""
-        if combine(self.shape, d).impossible or self._separator_near(d) is not None:
-            return ""
-        return self._given_trace if self._trace.given else None
-
-    @property
-    def _given_trace(self) -> str:
-        return f"{GIVEN_TRACE} {self._trace.largest:g}"
-
-    def _within_the_trace(self, certificate: Certificate) -> Certificate:
-        return replace(certificate, how=f"{certificate.how}, {self._given_trace}")
-
-    def _of_any_trace(self, result: Result) -> Result:
-        """Keep a proof of infeasibility only if it does not assume a trace."""
-        if not self._trace.given and self._trace.proved:
-            return result
-        if result.separator is not None:
-            if combine(self.shape, result.separator).impossible:
-                return replace(result, reason=ANY_TRACE)
-            separator = self._separator_near(result.separator)
-            if separator is not None:
-                return replace(result, reason=ANY_TRACE, separator=separator)
-        if self._trace.given:
-            reason = f"it is proved {GIVEN_TRACE} only: try a larger one"
-            return replace(result, reason=reason)
-        return self._undecided(result, NO_POINT)
-
-    def certified(self, certificate: Certificate, y: Array) -> Certificate:
-        """Return the certificate with what it assumes: nothing, or a given trace."""
-        sense = self.problem.sense
-        own = self.own_bound(y, sense * certificate.objective)
-        if own > sense * certificate.bound or not self._trace.proved:
-            return replace(certificate, bound=sense * own, how=ON_OWN_DATA, failure=0.0)
-        if self._trace.given and isfinite(certificate.bound):
-            combination = combine(self.shape, y, of_objective=True)
-            proved = replace(certificate, bound=-sense * combination.most)
-            # Rounding makes it a little worse than the bound within the trace.
-            if np.all(combination.least >= 0) and proved.gap <= 2 * certificate.gap + GAP_ROUNDING:
-                how = f"{certificate.how}; the slack is psd, so it holds whatever the trace"
-                return replace(proved, how=how)
-            return self._within_the_trace(certificate)
-        return certificate
+        proved = self.rechecked(result)
+        if result.status is not Status.SOLVED or proved.certificate.within(result.tol or 0.0):
+            return proved
+        if self._trace.given:  # a bound for any trace would be a little worse than tol
+            return replace(result, certificate=self._within_the_trace(result.certificate))
+        reason = UNVERIFIED if self._trace.proved else NO_PROOF_FOR_ANY_TRACE
+        return replace(proved, status=Status.STALLED, reason=reason)
 
     def certified_pair(self, x: Any, y: Array, certificate: Certificate) -> Certificate:
         """Return the certificate of a pair of `problem` with the bound that holds for the program.
@@ -243,7 +187,7 @@ class ConicModel(OwnDataProofs, JudgesItself):
         It assumes nothing about the trace unless it says so.
         """
         if self.verdict is None:
-            return self.proved(_proposal(x, y, certificate)).certificate
+            return self._bounded(x, y, certificate)[0]
         unbounded, how = -self.problem.sense * inf, self.verdict.how
         return replace(certificate, bound=unbounded, how=how, failure=0.0, dimacs={})
 
@@ -272,17 +216,3 @@ class ConicModel(OwnDataProofs, JudgesItself):
             infeasible=proof,
             separator=verdict.y,
         )
-
-
-def _proposal(x: Any, y: Array, certificate: Certificate) -> Result:
-    """Return a pair as the result of a solve that claims nothing more."""
-    return Result(
-        x=x,
-        y=y,
-        status=Status.STALLED,
-        certificate=certificate,
-        history=History(),
-        seconds=0.0,
-        oracle_calls=0,
-        matvecs=0,
-    )

@@ -14,7 +14,7 @@ from condal.problems.conic.structure import Shape
 from condal.problems.conic.summed_rows import by_rows
 from condal.problems.conic.trace import bound_traces, first_answer, given_traces
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
-from condal.problems.conic.verified import verifiable, verified_infeasible
+from condal.problems.conic.verified import separator_near, verifiable
 from condal.runtime.limits import TimeLimit
 
 
@@ -101,7 +101,7 @@ def _checked(program: Program, shape: Shape, trace: TraceBound | Verdict) -> Tra
     """
     if not isinstance(trace, Verdict) or trace.y is None or not verifiable(program):
         return trace
-    if not verified_infeasible(program, shape.folded.multipliers(-trace.y), []):
+    if separator_near(program.form, shape.folded.multipliers(-trace.y)) is None:
         raise UnboundedTraceError(
             f"{program.name} seems to be infeasible, but its own data do not prove it, and no "
             "bound on its trace was found: scale its rows, or give trace_bound= (--trace-bound at "

@@ -12,21 +12,24 @@ from typing import Any
 
 import numpy as np
 
+from condal.certificates.bound import certificate_by
 from condal.certificates.certificate import Certificate
 from condal.certificates.conic import proved_lower_bound
+from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.history import History, Row
 from condal.certificates.judge import of_point
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.rounding import row_norms, stable_norm
+from condal.linalg.rounding import Proof, row_norms, stable_norm
 from condal.methods.interior.cost import MAX_ENGINE_SECONDS, stacked_step_seconds
 from condal.methods.interior.engine import ACCURACY, Proposal, propose
-from condal.problem import gap_unit
+from condal.problem import Problem, gap_unit
 from condal.problems.conic.folded import Part
 from condal.problems.conic.interpretation import ON_OWN_DATA
 from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.verified import unpacked, verifiable
+from condal.problems.conic.verified import bound_near, unpacked, verifiable
 from condal.result import Result
+from condal.types import from_user
 
 NEAR = 1e-5  # of the objective: a bound that serves usual tolerances
 WHY = "interior-point: the program is small, and its own data prove the bound"
@@ -63,6 +66,13 @@ def _costs(program: Program) -> Array:
     """The costs of the program as a minimisation."""
     c = program.c.toarray().ravel()
     return np.asarray(-c if program.maximise else c)
+
+
+def certificate_of(problem: Problem, x: Any, w: Array, lower: float, how: str) -> Certificate:
+    """Return the certificate of a point by a lower bound on the minimum that w proves."""
+    seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
+    proof = Proof(lower + problem.h.conjugate(w), how)
+    return certificate_by(problem, seen, w, lower, proof)
 
 
 def folded_dual(shape: Shape, y: Array) -> Array:
@@ -148,7 +158,6 @@ class Settled:
     """A proposed point, and multipliers y that prove the bound `lower` on the minimum.
 
     The program needs no bound on its trace, no structured maps and no further method.
-    Nothing is claimed about the distance of the point from X, which a bound on its trace defines.
     """
 
     program: Program
@@ -176,6 +185,14 @@ class Settled:
         lower = proved_lower_bound(program.form, y)
         return None if lower == -inf else cls(program, proposal, y, lower)
 
+    @classmethod
+    def towards(cls, program: Program, proposal: Proposal) -> Settled | None:
+        """Return what multipliers near the proposed ones prove; None if that is no bound."""
+        enough = value_of(program, proposal)
+        enough -= NEAR * max(1.0, abs(enough))
+        lower, y = bound_near(program, proposal.y, inside_of(proposal), enough)
+        return None if lower == -inf else cls(program, proposal, y, lower)
+
     @property
     def _near(self) -> bool:
         """Whether the bound is near the objective."""
@@ -183,15 +200,35 @@ class Settled:
         return abs(self.lower - value) <= NEAR * max(1.0, abs(value))
 
     def result(self, shape: Shape, tol: float, seconds: float) -> Result | None:
-        """Return the result; None if it does not solve the program to tol."""
+        """Return the result; None if it does not solve the program to tol.
+
+        Nothing is claimed about the distance of the point from X, which a bound on its trace
+        defines.
+        """
         certificate = self._certificate(shape)
-        status = of_point(certificate, tol)
-        if status is None:
+        if of_point(certificate, tol) is None:
             finer = self.of(self.program, refined(self.program, self.proposal))
             same = finer is None or finer.proposal.error >= self.proposal.error
             return None if finer is None or same else finer.result(shape, tol, seconds)
+        point = point_of(shape, self.proposal, np.full(len(shape.folded.parts), inf))
+        return self._result(shape, point, certificate, tol, seconds)
+
+    def result_within(
+        self, shape: Shape, problem: Problem, traces: Array, tol: float, seconds: float
+    ) -> Result | None:
+        """Return the result of the problem with these traces; None if it is not within tol."""
+        point, w = point_of(shape, self.proposal, traces), folded_dual(shape, self.y)
+        certificate = certificate_of(problem, point, w, self.lower, ON_OWN_DATA)
+        return self._result(shape, point, certificate, tol, seconds)
+
+    def _result(
+        self, shape: Shape, point: Point, certificate: Certificate, tol: float, seconds: float
+    ) -> Result | None:
+        status = of_point(certificate, tol)
+        if status is None:
+            return None
         return Result(
-            x=point_of(shape, self.proposal, np.full(len(shape.folded.parts), inf)),
+            x=point,
             y=folded_dual(shape, self.y),
             status=status,
             certificate=certificate,

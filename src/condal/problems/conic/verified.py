@@ -6,7 +6,7 @@ about a program of moderate size is issued only if `condal.certificates.conic` p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Any
 
@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import lsqr
 
 from condal.certificates.cones import Cone, ConicForm
-from condal.certificates.conic import proved_lower_bound, proves_feasible, proves_infeasible
-from condal.certificates.judge import Ending
+from condal.certificates.conic import proved_lower_bound, proves_feasible
+from condal.certificates.judge import Ending, of_multipliers
 from condal.certificates.proposals import proved_value
 from condal.linalg.points import Array
 from condal.problems.conic.interior import ending_along, interior_point, separator_of
@@ -113,7 +113,7 @@ def bound_towards(form: ConicForm, y: Array, points: list[Array]) -> tuple[float
     return -inf, y
 
 
-def shifted(y: Array, directions: list[Array]) -> list[Array]:
+def shifted(y: Array, directions: Sequence[Array]) -> list[Array]:
     """Return points far from y along the directions, relative to the size of y."""
     size = 1.0 + float(np.abs(y).max(initial=0.0))
     return [y + size * direction for direction in directions]
@@ -136,22 +136,19 @@ def bound_near(
     return (-least, v[: y.size]) if -least > bound else (bound, y)
 
 
-def verified_infeasible(program: Program, y: Array, inward: list[Array]) -> bool:
-    """Return whether y, or a multiplier near it, proves that the program is infeasible.
-
-    -A'd is in the dual cone for the `inward` directions d.
-    """
-    form = program.form
-    shifts = bound_towards(form.feasibility, y, shifted(y, inward))[1]
-    return proves_infeasible(form, shifts) or separator_near(form, y) is not None
-
-
-def separator_near(form: ConicForm, y: Array | None = None) -> Ending | None:
+def separator_near(
+    form: ConicForm, y: Array | None = None, inward: Sequence[Array] = ()
+) -> Ending | None:
     """Return the proof that the form is infeasible, by a y near a given one; None if there is none.
 
-    Without y, one is searched for.
+    -A'd is in the dual cone for the `inward` directions d. Without y, one is searched for.
     """
     form = form.feasibility
+    if y is not None:
+        moved = bound_towards(form, y, shifted(y, inward))[1]
+        ending = of_multipliers(form, moved)
+        if ending is not None:
+            return ending
     ending = separator_of(form.dual, None if y is None else form.dual_vector(y))
     return None if ending is None else ending._replace(vector=ending.vector[: form.b.size])
 

@@ -16,7 +16,7 @@ from builders import BUILDERS, MODELS
 from condal import Linear, LowRank, Problem, Spectrahedron, Status
 from condal.linalg.blocked import axpy
 from condal.methods import fwal
-from condal.methods.rules import Const, Decr, Harmonic, LineSearch, Never, Whole
+from condal.methods.rules import Const, Decr, Harmonic, LineSearch, Never
 from condal.storage import Dense as Kept
 from condal.storage import Factored, Sketch
 from condal_lab.methods import IAL
@@ -84,7 +84,7 @@ def test_drift_of_ax_over_the_steps_of_a_method(name, steps):
 
 
 @pytest.mark.parametrize("D_Y", [3.0, np.inf])
-@pytest.mark.parametrize("rule", [Const(), Decr(), Never(), Harmonic(1.0), Whole()])
+@pytest.mark.parametrize("rule", [Const(), Decr(), Never(), Harmonic(1.0)])
 def test_d_of_0_in_the_dual_step(rule, D_Y):
     """It is 0 if Ax is in K: at every step if the constraint is the trace itself."""
     y, zero = np.array([1.0, -2.0]), np.zeros(2)

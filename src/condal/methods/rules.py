@@ -136,25 +136,6 @@ class Harmonic:
 
 
 @dataclass(frozen=True)
-class Whole:
-    r""":math:`\sigma = \text{factor} \cdot \lambda_0`, the dual step of the method of multipliers.
-
-    Parameters
-    ----------
-    factor : float
-        The positive multiple of lam0.
-    """
-
-    factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_positive(self.factor, "factor")
-
-    def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
-        return self.factor * lam0
-
-
-@dataclass(frozen=True)
 class Smoothed:
     r"""Keep the multipliers z of g(Bx) at 0, and move the rest of y by `rule`.
 

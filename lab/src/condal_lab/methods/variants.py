@@ -22,7 +22,6 @@ from condal.methods.rules import (
     LineSearch,
     Never,
     PrimalRule,
-    Whole,
 )
 from condal.methods.state import (
     State,
@@ -169,7 +168,7 @@ class GDMM(_Variant):
         require_fraction(self.rho, "rho")
 
     def _cgal(self, problem: Problem) -> CGAL:
-        return CGAL(Fixed(self.lam), eta=Corrective(), sigma=Whole(self.rho))
+        return CGAL(Fixed(self.lam), Corrective(), lambda k, lam0, y, d, budget: self.rho * lam0)
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """Return the state at k = 0, or with the point and dual of `warm`."""

@@ -25,7 +25,7 @@ CLASSES = {  # by the paths of their modules; the table of methods has the other
     "condal.linalg.rounding": "Proof",
     "condal.methods.choice": "Choice",
     "condal.methods.rules": "Balanced Classical Const Corrective Decr Exact Fixed FractionOfGap "
-    "Given Harmonic LineSearch Never Proportional Smoothed Whole",
+    "Given Harmonic LineSearch Never Proportional Smoothed",
     "condal.methods.state": "State Warm",
     "condal.certificates.history": "History Row",
     "condal.result": "Status",

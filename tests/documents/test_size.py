@@ -25,7 +25,7 @@ LINES = {
     "condal/io": 6_872,
     "condal/linalg": 4_927,
     "condal/maps": 2_488,
-    "condal/methods": 11_190,
+    "condal/methods": 11_171,
     "condal/nonsmooth": 744,
     "condal/problems": 10_539,
     "condal/report": 1_832,

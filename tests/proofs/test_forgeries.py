@@ -7,7 +7,9 @@ import lzma
 
 import numpy as np
 import pytest
-from forgeries import CHECK, EXACT, KNOWN, accepted, forge, honest
+from forgeries import CHECK, EXACT, KNOWN, accepted, forge, honest, program_of
+
+from condal.problems.proof_files import _is_inside, slack
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -118,3 +120,10 @@ def test_a_slack_of_1e_400_has_a_sign(checker, tmp_path):
     known = KNOWN[-1]._replace(text="1\n1\n-1\n0\n1 1 1 1 -1e-200\n")
     assert _refusal(known, honest(known, [-1e-200]), tmp_path, checker) == ""
     assert "REFUSED" in _refusal(known, honest(known, [1e-200]), tmp_path, checker)
+
+
+def test_a_zero_beside_an_entry_is_outside_the_cone(tmp_path):
+    (tmp_path / "problem").write_text(KNOWN[-1].text)
+    sdp = program_of("sdpa", tmp_path / "problem")
+    assert _is_inside(*slack(sdp, np.array([1.0, 1.0]), 1.0))
+    assert not _is_inside(*slack(sdp, np.array([0.0, 1.0]), 1.0))

@@ -49,7 +49,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.runtime.arguments import finite_array
 from condal.sets.defaults import trusted
-from condal.types import LinearMap, Provable, Smooth
+from condal.types import LinearMap, Provable, Smooth, why_unprovable
 
 DEFAULT_FAILURE = 1e-6
 DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose
@@ -149,7 +149,7 @@ def certificate_by(
 def known_bound(problem: Problem) -> float:
     """Return what f + h is never below, by the signs of its terms: about 0, or -inf for none."""
     f, X = problem.f, problem.X
-    if problem.maximise or problem.h.conjugate(zeros_of(problem.A)) != 0.0:
+    if problem.maximise or why_unprovable(X) or problem.h.conjugate(zeros_of(problem.A)) != 0.0:
         return -inf
     if f.L > 0 or type(X) is not Spectrahedron:
         return float(getattr(f, "least", -inf))

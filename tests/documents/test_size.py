@@ -35,9 +35,9 @@ LINES = {
     "condal/smooth": 792,
     "condal/storage": 661,
     "condal/top": 1_203,
-    "condal_lab": 13_370,
+    "condal_lab": 13_371,
     "condal_mpi": 5_882,
-    "tests": 59_184,
+    "tests": 59_182,
 }
 
 

@@ -28,7 +28,9 @@ DATA = Path(os.environ.get("CONDAL_DATA") or ".")
 
 def measure(place: str) -> list[Row]:
     """Solve an instance, write its proof, and check that."""
-    path, output = next(DATA.glob(f"{place}*")), StringIO()
+    path, output = next(DATA.glob(f"{place}*"), None), StringIO()
+    if path is None:
+        raise CondalError(f"{place} is not in {DATA.resolve()}: let CONDAL_DATA name a data folder")
     read: Any = program if {".mat", ".dat-s"} & set(path.suffixes) else read_graph
     data, cut = read(path), read is read_graph
     model: Any = condal.problems.max_cut(data) if cut else conic_model(data)

@@ -2,9 +2,6 @@
 
 import io
 import re
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -131,18 +128,3 @@ AS_A_SHELL_STARTS_IT = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
     "from condal.__main__ import main; main()"
 )
-
-
-def signalled(words: Sequence[str], number: int, *, at: int) -> subprocess.CompletedProcess[str]:
-    """Run a command in its own process, and send a signal when its progress shows the iteration."""
-    with subprocess.Popen(
-        [sys.executable, "-c", AS_A_SHELL_STARTS_IT, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        while not process.stderr.readline().lstrip().startswith(f"{at} "):
-            assert process.poll() is None
-        process.send_signal(number)
-        stdout, stderr = process.communicate(timeout=100)
-    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)

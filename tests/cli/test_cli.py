@@ -5,7 +5,6 @@ import logging
 import math
 import os
 import re
-import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,13 +15,12 @@ import numpy as np
 import pytest
 
 import condal
-from commands import COMMON, PENTAGON, refused, run, signalled
+from commands import COMMON, PENTAGON, refused, run
 from condal.certificates.certificate import Certificate
 from condal.certificates.history import History
 from condal.cli import demo, result_text, settings
 from condal.cli.app import COMMANDS
 from condal.driver.memory import make_plan
-from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import Status
 from condal.runtime.text import escape_terminal, number, percent, table
@@ -232,18 +230,6 @@ def test_an_abort_is_exit_code_130(failing):
     failing(KeyboardInterrupt())
     assert run("solve", CYCLE, "--as", "max-cut", "--json", "r.json").exit_code == 130
     assert not Path("r.json").exists()
-
-
-def test_ctrl_c_prints_the_summary_and_exits_1():
-    write_rudy("stations.txt", demo.stations(600).W)
-    words = ["solve", "stations.txt", "--as", "max-cut", "--tol", "1e-9", "--json", "r.json"]
-    ended = signalled(words, signal.SIGINT, at=16)
-    assert ended.returncode == 1
-    assert "interrupted; the values below are proved for the point reached" in ended.stdout
-    assert "Ctrl-C again aborts" in ended.stderr
-    record = json.loads(Path("r.json").read_text())
-    assert record["status"] == "interrupted"
-    assert record["objective"] <= record["bound"]
 
 
 # info

@@ -63,6 +63,8 @@ def test_a_signal_ends_the_solve_and_leaves_its_checkpoint(number, monkeypatch):
     words = ("solve", "graph.txt", "--as", "max-cut", *METHOD)
     part = run(*words, "--checkpoint", "c", "--json", "a.json")
     assert part.exit_code == 1
+    assert "interrupted; the values below are proved for the point reached" in part.stdout
+    assert "Ctrl-C again aborts" in part.stderr
     assert record("a.json")["status"] == "interrupted"
     assert "condal resume c graph.txt" in part.stdout
     assert run("resume", "c", "graph.txt", "--json", "b.json").exit_code == 0

@@ -489,20 +489,6 @@ def test_a_choice_of_the_radius_is_told_and_has_half_of_the_time(monkeypatch):
     assert 200 < limits.pop() <= 250
 
 
-def test_the_solve_has_the_time_that_is_left(monkeypatch):
-    true, limits = condal.solve, []
-
-    def solve(*arguments, **options):
-        limits.append(options["max_seconds"])
-        return true(*arguments, **{**options, "max_seconds": None})
-
-    monkeypatch.setattr(condal, "solve", solve)
-    for limit in ("1e-9", "500"):
-        solved("max-cut", "--max-seconds", limit)
-    assert 0 < limits[0] <= 1e-9
-    assert 400 < limits[1] < 450  # the rest is for the cut
-
-
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
     ("name", "place", "what"),

@@ -2,8 +2,6 @@
 
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +32,6 @@ from condal.runtime.limits import (
 )
 from condal.runtime.meter import Cancelled, Deadline, check_cancelled, seconds_left, uninterrupted
 from known import random_graph
-from locations import TESTS
 from sparse_matrices import identity, random_sparse
 
 N = 60
@@ -256,40 +253,6 @@ def test_a_signal_while_the_handlers_are_restored_waits_for_that():
         interrupts.__exit__()
 
 
-SCRIPT = """
-import signal, sys, time, threading
-signal.signal(signal.SIGINT, signal.default_int_handler)
-import numpy as np, condal
-sys.path.insert(0, {here!r})
-from known import random_graph
-from condal.problems import max_cut
-def ready(row):
-    if row.k == 5:
-        print("ready", flush=True)
-result = condal.solve(max_cut(random_graph(400, 6)), condal.CGAL(), tol=1e-9, callback=ready,
-                      checkpoint="run.checkpoint")
-print(result.status.name, result.certificate.certified, result.bound >= result.objective)
-"""
-
-
-@pytest.mark.parametrize("number", KILLS)
-def test_a_signal_from_outside_ends_the_solve_and_writes_the_checkpoint(number, tmp_path):
-    here = str(TESTS)
-    with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT.format(here=here)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        process.send_signal(number)
-        out, _ = process.communicate(timeout=60)
-    assert out == "INTERRUPTED True True\n"
-    on = condal.resume(tmp_path / "run.checkpoint", max_cut(random_graph(400, 6)), max_iters=1)
-    assert on.iterations > 5
-
-
 # Stoppers
 
 
@@ -405,21 +368,6 @@ def test_a_time_limit_in_the_middle_of_an_lmo():
     assert result.iterations == 3
     assert result.x is not None
     assert result.bound <= (N + 1) / 2  # -inf, where there was no time for a proof
-
-
-def test_the_first_iteration_is_finished_whatever_the_time():
-    result = condal.solve(Events().problem(), condal.CGAL(), tol=1e-9, max_seconds=1e-9)
-    assert result.status is Status.MAX_SECONDS
-    assert result.iterations == 1
-    assert result.x is not None
-
-
-def test_a_time_limit_leaves_a_proof_of_what_was_reached():
-    model = max_cut(random_graph(1200, 6))
-    result = condal.solve(model, condal.CGAL(), tol=1e-9, max_seconds=1.0)
-    assert result.status is Status.MAX_SECONDS
-    assert np.isfinite(result.bound)
-    assert result.bound >= result.objective
 
 
 def test_the_time_is_divided_between_iterations_and_the_proof(monkeypatch):

@@ -13,9 +13,6 @@ import condal
 from condal import problems
 from known import random_graph
 
-STEP = 2.0  # seconds, at most, of one product, iteration or eigenvalue decomposition
-
-
 pytestmark = pytest.mark.usefixtures("processor_clock")
 
 
@@ -55,18 +52,13 @@ MODELS = {
 def test_a_solve_and_its_rounding_keep_their_limits(name):
     model = MODELS[name]()
     spent, result = seconds_of(lambda: condal.solve(model, tol=1e-9, max_seconds=1.0))
-    assert spent <= 1.1 * 1.0 + 1.0 + STEP
+    assert spent <= 1.1 * 1.0 + 1.0
+    assert np.isfinite(result.bound)  # there was time for a proof
     assert result.seconds == pytest.approx(spent, abs=0.2)
     spent, answer = seconds_of(lambda: model.round(result, trials=10_000, max_seconds=0.5))
-    assert spent <= 1.1 * 0.5 + STEP
+    assert spent <= 1.1 * 0.5 + 1.0
     assert answer.bound == model.round(result, trials=1).bound
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_rounding_without_time_returns_an_answer(name):
-    model = MODELS[name]()
-    result = condal.solve(model, max_seconds=0.1)
-    assert type(model.round(result, max_seconds=1e-9)) is type(model.round(result, trials=1))
+    assert type(model.round(result, max_seconds=1e-9)) is type(answer)
 
 
 def test_time_before_the_first_iteration_counts():

@@ -28,5 +28,6 @@ SUITES = (
     Suite("truth", "soak.pool", 6.0, ("truth",)),
     Suite("kills", "soak.kills", 2.0),
     Suite("fuzz", "soak.fuzzing", 2.0),
+    Suite("limits", "soak.limits", 2.0),
     Suite("proofs", "proofs.forgeries", 1.0),
 )

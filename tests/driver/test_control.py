@@ -381,7 +381,7 @@ def test_the_time_is_divided_between_iterations_and_the_proof(monkeypatch):
     assert short.until(0.0, 0.0) == now + 9.0  # nothing is known of the first iteration
     assert now + 10 <= short.proof_until(0.25, False) < now + 10.3  # one call of the oracle,
     assert short.proof_until(100.0, False) == now + 11.0  # within 10% and a second
-    assert free.proof_until(100.0, True) == short.proof_until(0.1, True) == now + 1.0
+    assert free.proof_until(100.0, True) == short.proof_until(0.1, True) == now + 0.5
 
 
 def test_a_proof_that_is_cut_short_proves_less_and_is_right():

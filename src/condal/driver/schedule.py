@@ -22,7 +22,7 @@ ROOM_GROWTH = 2.0  # since the last proof: a gap with so much more room is not k
 FIRST_PROPOSAL = 8  # the iteration at which a pair is proposed, unless the solve began at one
 MAX_FAILED_WORK = 0.5  # of the work of the method: proofs that fail take no more of it
 
-MIN_PROOF_SECONDS, INTERRUPTED_SECONDS = 0.2, 1.0  # of the last proof; after an interrupt
+MIN_PROOF_SECONDS, INTERRUPTED_SECONDS = 0.2, 0.5  # of the last proof; after an interrupt
 PROOF_SHARE = 0.3  # of max_seconds, at most, is reserved for the proof,
 FINISH_SHARE = 0.5  # and at most this for what must be done in any case
 EXPECTED_GROWTH = 1.5  # times the last proof: the expected time of the next
@@ -197,7 +197,7 @@ class Budget:
 
     def proof_until(self, call: float, interrupted: bool) -> float:
         """Return when the last proof ends: an oracle call, or the time of a small proof, after the
-        time is up, and a second after an interrupt."""
+        time is up, and half a second after an interrupt."""
         now = time.perf_counter()
         if interrupted:
             return now + INTERRUPTED_SECONDS

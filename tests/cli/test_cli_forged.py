@@ -2,16 +2,19 @@
 
 import random
 import shutil
+from copy import deepcopy
 from math import isnan
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from commands import NEEDED, run
+from commands import NEEDED, refused, run
+from condal.io.checkpoint.codec import pack
+from condal.io.checkpoint.file import put, read
 from condal.io.results import load
 from condal.result import Status
-from forging import WORDS, reseal, rewrite, spoil, spoiled
+from forging import VALUES, WORDS, reseal, rewrite, spoil, spoiled
 
 FEASIBLE = "2\n1\n2\n1 1\n0 1 1 2 1\n1 1 1 1 1\n2 1 2 2 1\n"  # X_11 = X_22 = 1: the trace is 2
 
@@ -35,6 +38,46 @@ def test_a_trace_bound_that_only_the_folder_states_proves_nothing():
     assert "Proved, for points within the given trace bound 0.5: every claim" in text_of(ended)
     # A larger trace does not prove it.
     assert run("certify", "program.txt", "run", "--assume-trace", "2").exit_code == 1
+
+
+def test_a_trace_bound_that_only_a_checkpoint_states_proves_nothing():
+    Path("program.txt").write_text(FEASIBLE)
+    arguments = ("--as", "sdp", "--method", "cgal", "--checkpoint", "run", "--quiet")
+    run("solve", "program.txt", *arguments, "--trace-bound", "0.5")
+    text = "assumes that no block of a solution has a trace above 0.5, which nothing proves: give"
+    assert text in refused("resume", "run", "program.txt")
+    ended = run("resume", "run", "program.txt", "--assume-trace", "0.5")
+    assert "proved for points within the given trace bound only" in text_of(ended)
+    Path("run").unlink()
+    run("solve", "program.txt", *arguments, "--trace-bound", "2", "--max-iters", "2")
+    assert run("resume", "run", "program.txt").exit_code == 0  # the rows prove it
+
+
+@pytest.mark.parametrize("name", ["k-means", "sdp"])
+def test_whatever_the_command_line_left_in_a_checkpoint_it_is_refused_or_harmless(name):
+    arguments = ("--as", name, *NEEDED.get(name, ()), "--checkpoint", "run", "--quiet")
+    run("solve", f"{name}.txt", *arguments, "--method", "cgal", "--tol", "1e-12", "--max-iters", 9)
+    contents, rng = read("run"), random.Random(name)
+    for key in (None, "seed", "clusters", "trace_bound", "limit", "say") * 4:
+        about = deepcopy(contents.about)
+        how = about["options"]["solve"]
+        if key is None:
+            spoil(rng, about["options"])
+        else:
+            how["settings"][key] = rng.choice(VALUES)
+        put("run", about, *pack(contents.value))
+        Path("run.previous").unlink(missing_ok=True)
+        ended = run("resume", "run", f"{name}.txt", "--max-iters", "1", "--tol", "1e-12")
+        assert ended.exit_code in (0, 1, 2), ended.output
+        assert "truth" not in ended.stdout
+        assert "\x1b" not in ended.output
+
+
+def test_a_resumed_solve_says_that_its_tolerance_is_that_of_the_file():
+    run("solve", "max-cut.txt", "--as", "max-cut", "--tol", "0.5", "--checkpoint", "run", "--quiet")
+    said = "tol is 0.5, as the checkpoint says; --tol sets another"
+    assert said in run("resume", "run", "max-cut.txt").stderr
+    assert "checkpoint says" not in run("resume", "run", "max-cut.txt", "--tol", "0.1").stderr
 
 
 def test_a_trace_bound_is_assumed_for_programs_only():

@@ -27,6 +27,16 @@ BUILD_SHARE = 0.5  # of the time limit, at most, for bounds and parameters befor
 ANSWER_SHARE = 0.1  # of it, at least, for the answer after the solve
 
 
+def stored_seed(settings: Mapping[str, Any], path: str) -> int:
+    """Return the seed among the settings in a file; FormatError unless it is one."""
+    seed = settings.get("seed") or 0
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise FormatError(
+            f"settings: the seed is {seed!r:.20}, not a non-negative integer", path=path
+        )
+    return seed
+
+
 def rounded(model: Any, result: Result, chosen: Chosen) -> Any:
     """Round the result --trials times, or while there is time, and return the best answer."""
     limit: TimeLimit = chosen["limit"]

@@ -16,7 +16,13 @@ from condal.certificates.verification import Verdict, verify
 from condal.cli.application import Application, Rows
 from condal.cli.applications import APPLICATIONS
 from condal.cli.applications.programs import SDP, read_program
-from condal.cli.claims import TRACE_BOUND, of_folder, of_pair, saved_application
+from condal.cli.claims import (
+    TRACE_BOUND,
+    assume_trace_option,
+    of_folder,
+    of_pair,
+    saved_application,
+)
 from condal.cli.command import ApplicationCommand, Name
 from condal.driver.run_record import Stop
 from condal.errors import FormatError
@@ -86,12 +92,7 @@ class Finding:
     metavar="N",
     help="The seed of randomised proofs; default: a new one each time.",
 )
-@click.option(
-    "--assume-trace",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="T",
-    help="Assume that no block of a solution of an SDPA program has a larger trace.",
-)
+@assume_trace_option
 @click.option(
     "--max-seconds",
     type=float,

@@ -10,12 +10,14 @@ from math import inf, nan
 from pathlib import Path
 from typing import Any
 
+import click
+
 from condal.certificates.certificate import Certificate, rounded_text
 from condal.certificates.claims import Claim
 from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.history import History
 from condal.certificates.verification import Verdict, verify
-from condal.cli.application import Application, Chosen
+from condal.cli.application import Application, Chosen, stored_seed
 from condal.cli.applications import APPLICATIONS, application_named
 from condal.cli.session import NO_ANSWER
 from condal.errors import MISFITS, CondalError, FormatError, ProblemError
@@ -33,6 +35,12 @@ GIVEN_TRACE = "within the given trace bound"  # what a proof says that assumes i
 UNPROVED_TRACE = (
     "the result states this bound and nothing proves it: give --assume-trace T to assume one"
 )
+assume_trace_option = click.option(
+    "--assume-trace",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="T",
+    help="Assume that no block of a solution of an SDPA program has a larger trace.",
+)
 ANSWER = "answer"  # the name of a claim
 CLOSE = 1e-6  # relative difference allowed between machines
 _NUMBER = re.compile(r"[0-9](?:[0-9,]*[0-9])?(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
@@ -45,11 +53,8 @@ def saved_application(
 
     Refuse a problem whose file is not that of the result.
     """
-    path, seed = str(Path(result) / RECORD), saved.settings.get("seed") or 0
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise FormatError(
-            f"settings: the seed is {seed!r:.20}, not a non-negative integer", path=path
-        )
+    path = str(Path(result) / RECORD)
+    seed = stored_seed(saved.settings, path)
     if saved.digest is not None and digest_of(problem) != saved.digest:
         raise FormatError(
             f"is not the file that {escape_terminal(result)} is a result for: its contents differ "
@@ -110,7 +115,7 @@ def _of_proved_trace(
 
     If the constraints prove a bound that is no larger, nothing is assumed.
     """
-    proved = _trace_is_proved(application, problem, chosen)
+    proved = trace_is_proved(application, problem, chosen)
     claims = []
     for claim in verdict.claims:
         if _rests_on_trace(claim):
@@ -121,8 +126,8 @@ def _of_proved_trace(
     return Verdict(tuple(claims), verdict.certificate)
 
 
-def _trace_is_proved(application: Application, problem: str, chosen: Chosen) -> bool:
-    """Return whether the constraints of a program prove the trace bound that its result states."""
+def trace_is_proved(application: Application, problem: str, chosen: Chosen) -> bool:
+    """Return whether the constraints of a program prove the trace bound that a file states."""
     try:
         trace = application.build(problem, {**chosen, TRACE_BOUND: None}).trace
     except ProblemError:  # no bound was found

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from condal.cli.application import ANSWER_SHARE, Application
+from condal.cli.application import ANSWER_SHARE, Application, stored_seed
 from condal.cli.applications import application_named
+from condal.cli.claims import TRACE_BOUND, assume_trace_option, trace_is_proved
 from condal.cli.outputs import Outputs, output_options
 from condal.cli.session import Session
 from condal.cli.settings import engine, refuse_crowd, refusing_together
@@ -41,6 +42,7 @@ SOLVE_KEY = "solve"  # in a checkpoint's options: how the command line made the 
     metavar="N",
     help="The seed of randomised proofs; that of the solve repeats its bits; default: a new one.",
 )
+@assume_trace_option
 @output_options
 @click.pass_context
 def resume(
@@ -52,6 +54,7 @@ def resume(
     max_iters: int | None,
     max_seconds: float | None,
     seed: int | None,
+    assume_trace: float | None,
     outputs: Outputs,
 ) -> None:
     """Resume a solve from the checkpoint FILE.
@@ -83,11 +86,18 @@ def resume(
     inputs = {"the file itself": problem, "the checkpoint": file}
     with refusing_together(sharded is not None):
         session = Session(context, application, problem, outputs, inputs, limit=limit)
+    stated, limited = own.get(TRACE_BOUND), {**own, "limit": limit, "say": None}
+    if stated not in (None, assume_trace) and not trace_is_proved(application, problem, limited):
+        raise FormatError(
+            f"assumes that no block of a solution has a trace above {stated:g}, which nothing "
+            f"proves: give --assume-trace {stated!r} to assume it, too",
+            path=file,
+        )
     settings |= {"max_iters": max_iters, "max_seconds": max_seconds}
     settings |= {} if tol is None else {"tol": tol}
 
     def run(model: Any, **callbacks: Any) -> Result:
-        return application.resume(
+        result = application.resume(
             Checkpoint(file, say=session.warn),
             model,
             tol=tol,
@@ -96,6 +106,9 @@ def resume(
             seed=seed,
             **callbacks,
         )
+        if tol is None and session.say is not None:
+            session.say(f"tol is {result.tol:g}, as the checkpoint says; --tol sets another")
+        return result
 
     session.run(own, settings, run, file)
 
@@ -143,4 +156,5 @@ def _read_solve(
         raise FormatError("does not say how the problem was built; start again", path=file)
     own = application.restored_options(how["options"], file)
     # An earlier resume may have changed the tolerance.
-    return application, own, {**how["settings"], "tol": options.get("tol")}
+    stored_seed(how["settings"], file)
+    return application, own, {"seed": None, **how["settings"], "tol": options.get("tol")}

@@ -77,7 +77,7 @@ class Session:
         """
         signals = SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED))
         with signals, _log_to(self.say, self.outputs.verbose):
-            outcome = self._outcome({**own, **settings}, settings, solve, signals)
+            outcome = self._outcome({**settings, **own}, settings, solve, signals)
         if outcome.result.x is None and outcome.result.status is Status.INTERRUPTED:
             self._stop_early("there was a point")
         self.sinks.write(outcome, checkpoint)

@@ -36,13 +36,14 @@ def claimed(x, y, *, objective, bound, tol=1e-6, status=Status.SOLVED, **more):
     )
 
 
-def wide(*, trace=1e12):
-    """Return min x_11 + 2 x_22 over psd x with a trace of at most 1e12: the optimum is 0."""
+def wide(*, trace=1e12, least=-1.0):
+    """Return min x_11 + 2 x_22 over psd x with a trace of at most 1e12, and x_11 >= least: the
+    optimum is that, or 0."""
     return condal.Problem.of(
         f=condal.Linear(np.diag([1.0, 2.0])),
         X=condal.Spectrahedron(2, trace=trace, at_most=True),
         A=condal.Diagonal(2),
-        K=condal.Box(np.full(2, -1.0), np.full(2, trace)),
+        K=condal.Box(np.array([least, -1.0]), np.full(2, trace)),
     )
 
 
@@ -58,6 +59,20 @@ def test_the_proved_bound_is_tested_and_not_the_claimed_one(outside):
     verdict = verify(problem, forged)
     assert not verdict.proved
     assert "solved" in refuted(verdict)
+
+
+@pytest.mark.parametrize("outside", [0.9, 0.09])
+def test_a_point_outside_a_large_domain_solves_nothing_at_any_door(outside):
+    """A weak dual bounds the optimum 1 by the objective of a point outside."""
+    problem, value = wide(least=1.0), 1.0 - outside
+    x, y = np.diag([1.0, -outside / 2]), np.array([-value, 0.0])
+    certificate = condal.certify(problem, x, y)
+    assert certificate.gap < 0.01
+    assert not certificate.within(0.01)
+    start = claimed(x, y, objective=value, bound=value, tol=0.01, price=0.0, size_of_X=1e12)
+    assert not verify(problem, start).proved
+    result = condal.solve(problem, tol=0.01, warm_start=start)
+    assert result.objective >= 0.99
 
 
 @pytest.mark.parametrize("bound", [0.09, 1e-2, 1e-5, 1e-8])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import os
 import re
 from functools import partial
 from pathlib import Path
@@ -213,12 +212,10 @@ def test_an_answer_whose_rounding_was_cut_short_is_proved(name, options, monkeyp
 
 @pytest.mark.parametrize("name", ROUNDED)
 def test_an_answer_of_a_folder_must_be_one_of_the_problem(name):
-    saved(name, "--quiet")
-    rewrite_array("labels.npy", lambda labels: labels[:-1])
-    assert "REFUTED" in certified(name, code=1)
-    saved(name, "--quiet", "--overwrite")
-    rewrite_array("labels.npy", np.ones_like)
-    assert "REFUTED" in certified(name, code=1)
+    for change in (lambda d: d[:-1], np.ones_like, lambda d: d + 2**62, lambda d: d - 2**62):
+        saved(name, "--quiet", "--overwrite")
+        rewrite_array("labels.npy", change)
+        assert "answer         REFUTED: " in certified(name, code=1)
 
 
 def test_what_the_model_chose_is_kept():
@@ -362,18 +359,6 @@ def test_folders_that_cannot_be_saved_to(file, options, text, request):
     assert text in refused("solve", file, "--as", "max-cut", *options.split())
 
 
-def test_a_full_disk_is_told(monkeypatch):
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    before = sorted(Path().iterdir())
-    ended = run("solve", "max-cut.txt", "--as", "max-cut", "--save", "run", "--quiet")
-    assert ended.exit_code == 2
-    assert "run: cannot be written: No space left on device" in ended.stderr
-    assert sorted(Path().iterdir()) == before
-
-
 def test_what_a_machine_reads_of_saved_results():
     saved("max-cut", "--quiet", "--json", "solve.json")
     saved("theta", "--quiet", folder="other")
@@ -395,17 +380,6 @@ def test_figures_that_are_no_numbers_are_the_same_again():
     assert _same(nan, nan)
     assert _same(None, None)
     assert not any(_same(a, b) for a, b in [(nan, 1.0), (None, nan), (1.0, None), (1.0, 2.0)])
-
-
-def test_texts_of_strangers_are_shown_harmless():
-    saved("max-cut", "--quiet")
-    evil = "\x1b[2Jmax-cut\n\x07"
-    rewrite(lambda record: record.update(problem=evil, method=evil, versions={"condal": evil}))
-    rewrite(lambda record: record["answer"].__setitem__(0, ["cut", evil]))
-    rewrite(lambda record: record["answer"].append([evil, "1"]))
-    for ended in (run("show", "run"), run("certify", "max-cut.txt", "run")):
-        assert not set(ended.output) & {"\x1b", "\x07"}
-    assert "\\x1b[2Jmax-cut\\n\\x07" in run("show", "run").stdout
 
 
 # X_11 = X_22 = 1; X_11 = 1 and tr X = 0; X_12 = 0.

@@ -22,13 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, exact_text, relative_price
+from condal.certificates.certificate import Certificate, exact_text
 from condal.certificates.evaluation import (
     EXACT_DISTANCE,
     EvaluatedPoint,
     dimacs_errors,
     is_bracket,
+    norm_of_map,
     refutes,
+    relative_price,
     require_vector,
 )
 from condal.domains.spectral import Spectrahedron
@@ -125,7 +127,8 @@ def certificate_by(
     """
     if lower < 0 and (known := known_bound(problem)) > lower:
         lower, proof = known, replace(proof, how=KNOWN, failure=0.0)
-    if refutes(problem, seen, y, lower):
+    price = relative_price(problem, seen, y)
+    if refutes(problem, seen, y, lower, price):
         how = f"void: the point has the objective {exact_text(seen.objective)}, and {proof.how} "
         how += f"gave the bound {exact_text(problem.sense * lower)}, which excludes it"
         warnings.warn(f"{REFUTED}; {how}", RuntimeWarning, stacklevel=2)
@@ -134,7 +137,7 @@ def certificate_by(
         objective=seen.objective,
         bound=float(problem.sense * lower),
         infeasibility=seen.infeasibility,
-        price=relative_price(problem, seen.Ax, y, seen.objective),
+        price=price,
         distance_to_X=seen.distance_to_X,
         inside=seen.distance_to_X <= EXACT_DISTANCE * problem.X.max_norm,
         how=proof.how,
@@ -213,9 +216,7 @@ def tangent_rounding(M: LinearMap, off: Errors, u: float, size: float) -> float:
         return inf
     above = off.value + 0.5 * (off.concavity * (u + size) ** 2 + off.departure * size**2)
     if off.gradient:
-        # A norm may be an estimate: twice that is too small with a probability below 1e-40.
-        norm = min(2 * M.norm, norm_above(M.row_norms()))
-        above += off.gradient * (u + norm * size)
+        above += off.gradient * (u + norm_of_map(M) * size)
     return above
 
 

@@ -6,9 +6,7 @@ import re
 from dataclasses import dataclass, field
 from math import inf, isfinite, isnan, nan
 
-from condal.linalg.points import Array
 from condal.linalg.rounding import Proof
-from condal.problem import Problem
 from condal.runtime.text import pairs, rounded
 
 DIGITS = 10
@@ -39,7 +37,7 @@ class Certificate:
         The probability that the bound is wrong; 0 unless the proof is probabilistic.
     price : float
         The price of infeasibility: ``|<w, Ax - P_K(Ax)>| / unit``, with w the dual that proves the
-        bound; nan if it is unknown.
+        bound, and what the distance of x from X is worth; nan if it is unknown.
     distance_to_X : float
         A bound on the distance of x from X: rounding, for all points that the methods return, and
         inf if it was not measured.
@@ -201,8 +199,3 @@ def rounded_text(value: float, *, up: bool) -> str:
     if not isfinite(value):
         return str(value)
     return f"{float(rounded(value, DIGITS, up=up, down=not up)):.{DIGITS}g}"
-
-
-def relative_price(problem: Problem, Ax: Array, y: Array, objective: float) -> float:
-    """`Problem.price` of the dual that y proves its bound by, over `Problem.gap_unit`."""
-    return problem.price(Ax, problem.h.dual_point(y)) / problem.gap_unit(objective)

@@ -14,19 +14,14 @@ from condal.certificates.bound import (
     certificate_and_proof,
     infeasibility_proof,
 )
-from condal.certificates.certificate import (
-    Certificate,
-    assumptions_of,
-    relative_price,
-    rounded_text,
-)
+from condal.certificates.certificate import Certificate, assumptions_of, rounded_text
 from condal.certificates.evaluation import (
     EXACT_DISTANCE,
     EvaluatedPoint,
     dimacs_errors,
     is_bracket,
     is_member,
-    price_of_distance,
+    relative_price,
 )
 from condal.linalg.points import Array
 from condal.linalg.rounding import Proof, stable_norm
@@ -81,8 +76,8 @@ class Claim:
         return f"{'REFUTED' if self.refuted else 'NOT PROVED'}: {self.text}"
 
 
-class Trial:
-    """Tries the claims of a result one by one.
+class Proofs:
+    """Proofs of a point and a dual, each from a new random start; two fail at most with `failure`.
 
     `certified` turns a certificate of the problem into one of the model behind it.
     """
@@ -90,52 +85,82 @@ class Trial:
     def __init__(
         self,
         problem: Problem,
-        result: Result,
         seen: EvaluatedPoint,
+        y: Array,
         seed: int,
         certified: Callable[[Certificate, Array], Certificate],
+        failure: float = DEFAULT_FAILURE,
     ) -> None:
-        self.problem, self.result, self.seen, self.seed = problem, result, seen, seed
-        self.certified = certified
-        self.claimed, self.sense = result.certificate, problem.sense
-        self.unit, size = problem.gap_unit(seen.objective), _finite(problem.objective_range)
+        self.problem, self.seen, self.y, self.seed = problem, seen, y, seed
+        self.certified, self.failure = certified, failure
+        self.sense, self.unit = problem.sense, problem.gap_unit(seen.objective)
+
+    def to(self, tol: float, best: Certificate | None = None) -> Certificate:
+        """Return a certificate within tol, if y proves one; else the best, as `towards` does."""
+        return self.towards(self.sense * self.seen.objective - tol * self.unit, best)
+
+    def towards(self, aim: float, best: Certificate | None = None) -> Certificate:
+        """Return the certificate of the best bound; as of a minimisation, `aim` is good enough.
+
+        What is the best so far may be `best`. The result is wrong only if one of the proofs is.
+        """
+        unit, failure = self.unit, 0.0 if best is None else best.failure
+        missed = abs(self.sense * self.seen.objective - aim) if isfinite(aim) else unit
+        for step, least, enough in zip(PROOF_STEPS, LEAST_SLACKS, (aim, inf), strict=True):
+            if best is not None and self.sense * best.bound >= aim:
+                break
+            proved, _ = certificate_and_proof(
+                *(self.problem, self.seen, self.y),
+                slack=max(least * unit, step * missed),
+                failure=_share(self.failure),
+                seed=self.seed,
+                enough=enough,
+            )
+            self.seed += 1
+            proved = self.certified(proved, self.y)
+            failure += proved.failure
+            if best is None or self.sense * (proved.bound - best.bound) > 0:
+                best = proved
+            best = replace(best, failure=failure)
+            if aim - self.sense * best.bound > max(missed, 1e-3 * unit):  # out of reach
+                break
+        assert best is not None
+        return best
+
+
+class Trial:
+    """Tries the claims of a result one by one."""
+
+    def __init__(self, result: Result, proofs: Proofs) -> None:
+        self.result, self.proofs, self.claimed = result, proofs, result.certificate
+        self.problem, self.seen, self.unit = proofs.problem, proofs.seen, proofs.unit
+        self.sense, size = proofs.sense, _finite(self.problem.objective_range)
         self.room = CLAIM_ROUNDING * self.unit + SUM_ROUNDING * size  # of the objective
         claimed_gap = _finite(abs(self.claimed.bound - self.claimed.objective))
         most = min(PROOF_ROUNDING * size, ROUNDING_OF_GAP * claimed_gap)
         self.bound_room = CLAIM_ROUNDING * self.unit + most
-        self.certificate: Certificate | None = None
 
-    def claims(self, tol: float | None) -> Iterator[Claim]:
-        """Yield all claims of the result; also that it is solved to tol, if tol is given."""
-        yield self._member()
-        yield _number(
-            "objective", self.claimed.objective, self.seen.objective, self.room, digits=10
-        )
-        scales = ("unit", self.unit), ("size_of_X", self.problem.X.max_norm)
-        for name, actual in scales:  # of the gap, and of the distance from X
-            scale = _number(name, getattr(self.claimed, name), actual, CLAIM_ROUNDING * actual)
-            if not scale.holds:
-                yield scale
-        yield self._infeasibility()
-        if not isnan(self.claimed.price):
-            yield self._price()
-        own = self.result.tol if self.result.status is Status.SOLVED else None
-        claimed = self.sense * self.claimed.bound
-        claimed = -inf if isnan(claimed) or claimed == inf else claimed
-        self.certificate = proved = self._best(claimed, self.seed)
+    def tried(self, tol: float | None) -> tuple[list[Claim], Certificate]:
+        """Return all claims of the result, and what is proved; also that it is solved to tol, if
+        that is given."""
+        claimed, claims = self.claimed, [self._member(), *self._numbers()]
+        bound = self.sense * claimed.bound
+        bound = -inf if isnan(bound) or bound == inf else bound
+        proved = self.proofs.towards(bound)
+        best = proved if tol is None else self.proofs.to(tol, proved)
+        weaker = replace(proved, bound=self.sense * min(bound, self.sense * proved.bound))
+        if claimed.bound != -self.sense * inf:
+            claims.append(self._bound(proved, weaker.bound))
+        if claimed.bracket and not self._bracketed(weaker):
+            text = "x is not feasible up to rounding, or beyond the bound"
+            claims.append(Claim("bracket", False, text))
+        if claimed.dimacs:
+            claims.append(self._dimacs())
+        if self.result.status is Status.SOLVED and self.result.tol is not None:
+            claims.append(self._solved(self.result.tol, "solved", weaker))
         if tol is not None:
-            self.certificate = self._better(proved, tol)
-        weaker = replace(proved, bound=self.sense * min(claimed, self.sense * proved.bound))
-        if self.claimed.bound != -self.sense * inf:
-            yield self._bound(proved, weaker.bound)
-        if self.claimed.bracket and not self._bracketed(weaker):
-            yield Claim("bracket", False, "x is not feasible up to rounding, or beyond the bound")
-        if self.claimed.dimacs:
-            yield self._dimacs()
-        if own is not None:
-            yield self._solved(own, "solved", weaker)
-        if tol is not None:
-            yield self._solved(tol, f"tol {tol:g}", self.certificate)
+            claims.append(self._solved(tol, f"tol {tol:g}", best))
+        return claims, best
 
     def _member(self) -> Claim:
         distance, claimed = self.seen.distance_to_X, self.claimed.distance_to_X
@@ -148,57 +173,21 @@ class Trial:
             return Claim("point", True, text)
         return Claim.false("point", f"it is {distance:.3g} from X, and {claimed:.3g} is claimed")
 
-    def _infeasibility(self) -> Claim:
-        actual, claimed = self.seen.infeasibility, self.claimed.infeasibility
-        image = self.problem.A.norm * self.problem.X.max_norm / self.problem.infeasibility_unit
-        room = CLAIM_ROUNDING + MEASURE_ROUNDING * abs(actual) + SUM_ROUNDING * _finite(image)
-        return _number("infeasibility", claimed, actual, room)
-
-    def _price(self) -> Claim:
-        """The price of the infeasibility that is claimed, at the y that is given."""
-        problem, seen, y, claimed = self.problem, self.seen, self.result.y, self.claimed.price
-        actual = relative_price(problem, seen.Ax, y, seen.objective)
-        sizes = stable_norm(y) * problem.A.norm * problem.X.max_norm  # Ax is rounded, too
-        room = CLAIM_ROUNDING + MEASURE_ROUNDING * actual
-        room += SUM_ROUNDING * _finite(sizes) / self.unit
-        return _number("price", claimed, actual, room)
-
-    def _better(self, proved: Certificate, tol: float) -> Certificate:
-        """Return a certificate within tol, if y proves one; else the one that is proved."""
-        aim = self.sense * self.seen.objective - tol * self.unit
-        if self.sense * proved.bound >= aim:
-            return proved
-        other = self._best(aim, self.seed + len(PROOF_STEPS))
-        failure = proved.failure + other.failure  # the better is wrong only if one of them is
-        if self.sense * (other.bound - proved.bound) > 0:
-            return replace(other, failure=failure)
-        return proved
-
-    def _best(self, aim: float, seed: int) -> Certificate:
-        """Return the certificate of the best bound; as of a minimisation, `aim` is good enough."""
-        unit = self.unit
-        missed = abs(self.sense * self.seen.objective - aim) if isfinite(aim) else unit
-        best: Certificate | None = None
-        failure = 0.0  # of the best of several proofs: the sum of theirs
-        steps = zip(PROOF_STEPS, LEAST_SLACKS, (aim, inf), strict=True)
-        for i, (step, least, enough) in enumerate(steps):
-            proved, _ = certificate_and_proof(
-                *(self.problem, self.seen, self.result.y),
-                slack=max(least * unit, step * missed),
-                failure=_share(self.claimed.failure),
-                seed=seed + i,
-                enough=enough,
-            )
-            proved = self.certified(proved, self.result.y)
-            failure += proved.failure
-            if best is None or self.sense * (proved.bound - best.bound) > 0:
-                best = proved
-            best = replace(best, failure=failure)
-            short = aim - self.sense * best.bound
-            if short <= 0 or short > max(missed, 1e-3 * unit):  # reached, or out of reach
-                break
-        assert best is not None
-        return best
+    def _numbers(self) -> Iterator[Claim]:
+        """Yield the claims about numbers of the point, and about a unit only if it is false."""
+        problem, seen, y, claimed = self.problem, self.seen, self.result.y, self.claimed
+        yield _number("objective", claimed.objective, seen.objective, self.room, digits=10)
+        for name, actual in (("unit", self.unit), ("size_of_X", problem.X.max_norm)):
+            scale = _number(name, getattr(claimed, name), actual, CLAIM_ROUNDING * actual)
+            yield from () if scale.holds else (scale,)
+        image = problem.A.norm * problem.X.max_norm  # Ax is rounded, too
+        measures = [("infeasibility", seen.infeasibility, image / problem.infeasibility_unit)]
+        if not isnan(claimed.price):
+            actual = relative_price(problem, seen, y)
+            measures.append(("price", actual, stable_norm(y) * image / self.unit))
+        for name, actual, size in measures:
+            room = CLAIM_ROUNDING + MEASURE_ROUNDING * abs(actual) + SUM_ROUNDING * _finite(size)
+            yield _number(name, getattr(claimed, name), actual, room)
 
     def _bound(self, proved: Certificate, weaker: float) -> Claim:
         short = self.sense * (self.claimed.bound - proved.bound)
@@ -249,10 +238,6 @@ class Trial:
         )
         if wrong:
             return Claim(name, False, f"{wrong}; the bound is {self._shown(proved.bound)}")
-        worth = price_of_distance(self.problem, self.seen, self.result.y)
-        if not worth <= tol * self.unit:
-            text = f"the point is {self.seen.distance_to_X:.3g} from X, which is worth {worth:.3g}"
-            return Claim(name, False, f"{text} and is not within tol {tol:g}")
         bound = self._shown(proved.bound)
         text = f"a gap of {proved.gap:.3g} to the bound {bound}, within tol {tol:g}"
         return Claim(name, True, text, assumptions_of(proved))
@@ -265,25 +250,22 @@ def separated(problem: Problem, result: Result, seed: int) -> Claim:
         return Claim(name, False, "there is no separator to prove it by")
     if d.shape != (problem.A.size,) or not np.isfinite(d).all() or not claim.value > 0:
         return Claim(name, False, "the separator is not of this problem")
-    distance = failure = 0.0
-    for i, step in enumerate(PROOF_STEPS):
-        proof = infeasibility_proof(
-            problem,
-            d,
-            slack=step * min(claim.value, 1e300) * stable_norm(d),
-            failure=_share(claim.failure),
-            seed=seed + i,
-        )
-        if proof is None:
-            continue
-        distance, failure = max(distance, proof.value), failure + proof.failure
-        if proof.value >= claim.value * (1 - MEASURE_ROUNDING):
-            proof, holds = replace(proof, failure=failure), failure <= claim.failure
-            text = f"A(X) is {claim.value:.3g} from K or further, by {proof.because}"
-            judged = f"proved: {text}" if holds else f"less surely: {text}"
-            return Claim(name, holds, judged, assumptions_of(proof))
-    text = f"proved, but by {distance:.3g}, not by the {claim.value:.3g} that is claimed"
-    return Claim(name, False, text if distance else "the separator proves nothing")
+    options, slack = {"failure": _share(claim.failure)}, min(claim.value, 1e300) * stable_norm(d)
+    attempts = [
+        infeasibility_proof(problem, d, slack=step * slack, seed=seed + i, **options)
+        for i, step in enumerate(PROOF_STEPS)
+    ]
+    proofs = [proof for proof in attempts if proof is not None]
+    if not proofs:
+        return Claim(name, False, "the separator proves nothing")
+    proof = max(proofs, key=lambda proof: proof.value)
+    proof = replace(proof, failure=sum(each.failure for each in proofs))
+    if proof.value < claim.value * (1 - MEASURE_ROUNDING):
+        text = f"proved, but by {proof.value:.3g}, not by the {claim.value:.3g} that is claimed"
+        return Claim(name, False, text)
+    surely = "proved" if proof.failure <= claim.failure else "less surely"
+    text = f"{surely}: A(X) is {claim.value:.3g} from K or further, by {proof.because}"
+    return Claim(name, proof.failure <= claim.failure, text, assumptions_of(proof))
 
 
 def _share(claimed: float) -> float:

@@ -11,18 +11,20 @@ import numpy as np
 
 from condal.certificates.certificate import MEMBER_TOL, Certificate
 from condal.errors import ProblemError
-from condal.linalg.gradients import add, norm
+from condal.linalg.gradients import Gradient, add, frobenius_norm
 from condal.linalg.points import Array, LowRank, Point, local_rows, total_rows
-from condal.linalg.rounding import Proof, stable_norm
+from condal.linalg.rounding import Proof, norm_above, stable_norm
+from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.sets.boxes import Equal
-from condal.types import Domain, Spectral
+from condal.types import Domain, LinearMap, Spectral
 
 REFUTING_ROUNDING = 1e-9  # of what is added up: more is no rounding of an objective or a price
 ASYMMETRY_ROUNDING = 1e-9  # of the largest entry: an asymmetry that is rounding
 EXACT_INFEASIBILITY = 1e-12  # an infeasibility that is rounding
 ROW_ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of |a_i| max |x|: rounding of (Ax)_i
 EXACT_PRICE = 1e-12  # of the unit of a gap: a price that is rounding
+MAX_DENSE_SIDE = 1000  # n up to which the norm of a matrix is computed from its entries
 EXACT_DISTANCE = 1e-10  # of max |x| over X: a distance from X that is rounding
 
 
@@ -67,36 +69,54 @@ def is_member(X: Domain, distance: float) -> bool:
     return distance <= MEMBER_TOL * X.max_norm
 
 
-def price_of_distance(problem: Problem, seen: EvaluatedPoint, y: Array) -> float:
-    """Return what the distance of a point from X is worth, about, at the slope of the Lagrangian.
+def relative_price(problem: Problem, seen: EvaluatedPoint, y: Array) -> float:
+    """Return what the infeasibility of a point and its distance from X are worth, at the dual that
+    y proves its bound by, over `Problem.gap_unit`.
 
     Over a large X, a distance that is small relative to X may be worth more than the objective.
     """
-    if seen.distance_to_X == 0.0:
-        return 0.0
-    f, h = problem.f, problem.h
-    v = add(f.M.adjoint(f.gradient(seen.Mx)), problem.A.adjoint(h.dual_point(y)))
-    return norm(v, np.random.default_rng(0)) * seen.distance_to_X
+    unit, w, distance = problem.gap_unit(seen.objective), problem.h.dual_point(y), 0.0
+    if seen.distance_to_X > 0.0:
+        f, A = problem.f, problem.A
+        g = f.gradient(seen.Mx)
+        slope = norm_of_map(f.M) * stable_norm(g) + norm_of_map(A) * stable_norm(w)
+        if slope * seen.distance_to_X > EXACT_PRICE * unit:  # of the Lagrangian, and at most
+            slope = min(slope, _norm(add(f.M.adjoint(g), A.adjoint(w))))
+        distance = slope * seen.distance_to_X
+    return (problem.price(seen.Ax, w) + distance) / unit
 
 
-def refutes(problem: Problem, seen: EvaluatedPoint, y: Array, lower: float) -> bool:
+def norm_of_map(A: LinearMap) -> float:
+    """Return |A| or more. It may be an estimate: twice that is too small with a probability below
+    1e-40."""
+    return min(2 * A.norm, norm_above(A.row_norms()))
+
+
+def _norm(v: Gradient | None) -> float:
+    """Return |v| or a little more; inf where it would take long."""
+    if isinstance(v, tuple):
+        return norm_above(np.array([_norm(part) for part in v]))
+    if isinstance(v, Symmetric) and not v.matrix_free:
+        return frobenius_norm(v) if v.factorable or v.n <= MAX_DENSE_SIDE else inf
+    return norm_above(np.ravel(v)) if isinstance(v, np.ndarray) else inf
+
+
+def refutes(problem: Problem, seen: EvaluatedPoint, y: Array, lower: float, price: float) -> bool:
     """Return whether a point of X refutes a lower bound that the dual y is said to prove.
 
-    By weak duality, no such bound exceeds the objective at any x in X by more than the price of
-    its infeasibility. What is left, beyond rounding, shows that the proof is wrong. Proofs that use
-    a fixed diagonal say nothing of points with another one.
+    By weak duality, no such bound exceeds the objective at any x in X by more than its price. What
+    is left, beyond rounding, shows that the proof is wrong. Proofs that use a fixed diagonal say
+    nothing of points with another one.
     """
     if not is_member(problem.X, seen.distance_to_X):
         return False
     if problem.fixed_diagonal is not None and seen.infeasibility > EXACT_INFEASIBILITY:
         return False
-    w, value = problem.h.dual_point(y), problem.sense * seen.objective
-    excess = lower - value - problem.price(seen.Ax, w)
-    if not excess > REFUTING_ROUNDING * problem.gap_unit(value):
-        return False
+    value = problem.sense * seen.objective
+    w, unit = problem.h.dual_point(y), problem.gap_unit(value)
     largest = problem.objective_range + stable_norm(w) * problem.A.norm * problem.X.max_norm
-    rounding = REFUTING_ROUNDING * (largest + abs(value) + abs(lower))
-    return bool(excess > rounding + 2 * price_of_distance(problem, seen, y))
+    rounding = REFUTING_ROUNDING * (largest + abs(value) + abs(lower) + unit)
+    return bool(lower - value - price * unit > rounding)
 
 
 def is_bracket(

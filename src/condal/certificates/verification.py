@@ -16,7 +16,7 @@ from condal.certificates.bound import (
     require_tangent,
 )
 from condal.certificates.certificate import Certificate, rounded_text
-from condal.certificates.claims import Claim, Trial, separated
+from condal.certificates.claims import Claim, Proofs, Trial, separated
 from condal.certificates.evaluation import EvaluatedPoint, require_vector
 from condal.certificates.judge import of_separation
 from condal.errors import MISFITS, CondalError, ProblemError
@@ -28,6 +28,7 @@ from condal.runtime.arguments import finite_array, require_positive, unpredictab
 from condal.types import from_user
 
 OWN_DATA_ROOM = 0.1  # of tol: another machine rounds the multipliers otherwise
+MOST_TOL = 1e-3  # of a room: a stranger may state any
 FALSE = "refuted: these claims are false"
 LEAST_TOL = 1e-8  # for a result that states none
 
@@ -145,25 +146,43 @@ def certify(
     >>> condal.certify(model, result.x, result.y).gap < 1e-3
     True
     """
+    y = finite_array(y, "y", ndim=1)
+    problem, judge, seen = _evaluated(model, x, y, tangent)
+    slack = DEFAULT_SLACK * problem.gap_unit(seen.objective) if slack is None else slack
+    options = {"slack": slack, "failure": failure, "seed": _drawn(seed)}
+    certificate, _ = certificate_and_proof(problem, seen, y, **options)
+    proved: Certificate = judge.certified_pair(x, y, certificate)
+    return proved
+
+
+def certify_to(
+    model: Problem | Model, x: Any, y: Array, tol: float, seed: int | None
+) -> Certificate:
+    """Certify the point x, with the bound of the dual y, by proofs as close as tol asks."""
+    problem, judge, seen = _evaluated(model, x, y, None)
+    certificate = Proofs(problem, seen, y, _drawn(seed), judge.certified).to(tol)
+    proved: Certificate = judge.certified_pair(x, y, certificate)
+    return proved
+
+
+def _evaluated(
+    model: Problem | Model, x: Any, y: Array, tangent: Array | None
+) -> tuple[Problem, JudgesItself, EvaluatedPoint]:
+    """Return the problem of a model, what judges it, and the point; ProblemError for others."""
     problem = problem_of(model)
     require_scales(problem)
-    seed = unpredictable_seed() if seed is None else seed
-    y = finite_array(y, "y", ndim=1)
-    if y.size != problem.A.size:
-        raise ProblemError(
-            f"y must have a number for each of the {problem.A.size} constraints; got {y.size}"
-        )
-    if tangent is not None:
-        tangent = require_tangent(problem, tangent)
-    seen = EvaluatedPoint.of(problem, from_user(problem.X, x), tangent)
-    slack = DEFAULT_SLACK * problem.gap_unit(seen.objective) if slack is None else slack
-    certificate, _ = certificate_and_proof(
-        problem, seen, y, slack=slack, failure=failure, seed=seed
-    )
-    if isinstance(model, JudgesItself):
-        proved: Certificate = model.certified_pair(x, y, certificate)
-        return proved
-    return certificate
+    require_vector(y, zeros_of(problem.A), "y")
+    u = None if tangent is None else require_tangent(problem, tangent)
+    return problem, _judge_of(model), EvaluatedPoint.of(problem, from_user(problem.X, x), u)
+
+
+def _judge_of(model: Problem | Model) -> JudgesItself:
+    return model if isinstance(model, JudgesItself) else JudgesItself()
+
+
+def _drawn(seed: int | None) -> int:
+    """Return the seed, or one that nobody can have known."""
+    return unpredictable_seed() if seed is None else seed
 
 
 def verify(
@@ -193,11 +212,9 @@ def verify(
             "verify takes a problem and its Result, such as condal.load(folder).result; got "
             f"{type(result).__name__}"
         )
-    seed = unpredictable_seed() if seed is None else seed
-    judge = model if isinstance(model, JudgesItself) else JudgesItself()
+    seed, judge, problem = _drawn(seed), _judge_of(model), problem_of(model)
     if judge.verdict is not None:
-        return _settled(judge, problem_of(model), result, seed)
-    problem = problem_of(model)
+        return _settled(judge, problem, result, seed)
     if tol is not None:
         require_positive(tol, "tol")
     elif result.status is Status.SOLVED and result.tol is None:
@@ -209,32 +226,25 @@ def verify(
     if result.status is Status.UNBOUNDED:
         claims.append(Claim("unbounded", False, "nothing in the result proves it"))
     if result.x is None:
-        certificate = result.certificate
-        if (
-            tol is not None
-            or not claims
-            or certificate.certified
-            or isfinite(certificate.objective)
-        ):
+        if tol is not None or not claims or _of_a_point(result):
             claims.append(Claim("point", False, "there is none: the solve ended too early"))
         return Verdict(tuple(claims))
     try:
         with np.errstate(all="ignore"):  # the numbers may not come from a solve
-            point = from_user(problem.X, result.x)
-            require_vector(result.y, zeros_of(problem.A), "y")
-            if result.tangent is not None:
-                require_tangent(problem, result.tangent)
-            seen = EvaluatedPoint.of(problem, point, result.tangent)
-            trial = Trial(problem, result, seen, seed, judge.certified)
-            claims += trial.claims(tol)
-            proved = trial.certificate
-            if isinstance(model, JudgesItself) and proved is not None:
-                proved, more = _on_own_data(model, problem, result, proved, tol)
-                claims += more
-            return Verdict(tuple(claims), proved)
+            _, _, seen = _evaluated(model, result.x, result.y, result.tangent)
+            failure = result.certificate.failure
+            proofs = Proofs(problem, seen, result.y, seed, judge.certified, failure)
+            tried, certificate = Trial(result, proofs).tried(tol)
+            certificate, more = _on_own_data(judge, problem, result, certificate, tol)
+            return Verdict((*claims, *tried, *more), certificate)
     except (*MISFITS, CondalError) as error:
         text = f"x and y are not of this problem: {str(error) or type(error).__name__}"
         return Verdict((*claims, Claim.false("point", text)))
+
+
+def _of_a_point(result: Result) -> bool:
+    """Whether a result claims a bound or an objective."""
+    return result.certificate.certified or isfinite(result.certificate.objective)
 
 
 def _on_own_data(
@@ -244,8 +254,9 @@ def _on_own_data(
     claim if that is less than the result says."""
     tol = result.tol or tol or LEAST_TOL
     certificate = judge.rechecked(replace(result, certificate=proved, tol=tol)).certificate
-    room = OWN_DATA_ROOM * tol * problem.gap_unit(certificate.objective)
-    if problem.sense * certificate.bound >= problem.sense * result.bound - room:
+    room = OWN_DATA_ROOM * min(tol, MOST_TOL) * problem.gap_unit(certificate.objective)
+    short = problem.sense * (result.bound - certificate.bound)
+    if certificate is proved or short <= room:
         return certificate, []
     honest, claimed = (
         rounded_text(bound, up=problem.maximise) for bound in (certificate.bound, result.bound)
@@ -270,7 +281,7 @@ def _infeasible(judge: JudgesItself, problem: Problem, result: Result, seed: int
 
 def _settled(judge: JudgesItself, problem: Problem, result: Result, seed: int) -> Verdict:
     """Verify that the result says what is proved when the model is made, and nothing more."""
-    verdict, certificate = judge.verdict, result.certificate
+    verdict = judge.verdict
     name = verdict.status.name.lower()
     if result.status is not verdict.status:
         claimed = result.status.name.lower().replace("_", " ")
@@ -279,6 +290,6 @@ def _settled(judge: JudgesItself, problem: Problem, result: Result, seed: int) -
     claims = [Claim(name, True, f"proved again: {verdict.how}")]
     if result.infeasible is not None:
         claims.append(separated(problem, result, seed))
-    if result.x is not None or certificate.certified or isfinite(certificate.objective):
+    if result.x is not None or _of_a_point(result):
         claims.append(Claim.false("point", f"there is none of a problem that is {name}"))
     return Verdict(tuple(claims))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, replace
-from math import isfinite, isnan
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import click
 
-from condal.certificates.certificate import CheckedAnswer, rounded_text
-from condal.certificates.claims import Claim
-from condal.certificates.verification import Verdict, verify
+from condal.certificates.certificate import Certificate, assumptions_of, rounded_text
+from condal.certificates.verification import Verdict, certify_to, verify
 from condal.cli.application import Application, Rows
 from condal.cli.applications import APPLICATIONS
 from condal.cli.applications.programs import SDP, read_program
@@ -20,14 +19,14 @@ from condal.cli.claims import (
     TRACE_BOUND,
     assume_trace_option,
     of_folder,
-    of_pair,
     saved_application,
 )
 from condal.cli.command import ApplicationCommand, Name
 from condal.driver.run_record import Stop
-from condal.errors import FormatError
-from condal.io.formats.answers import read_answer
+from condal.errors import MISFITS, CondalError, FormatError
+from condal.io.formats.answers import read_answer, read_pair
 from condal.io.results.reading import load
+from condal.problem import problem_of
 from condal.problems.conic import certify as certify_program
 from condal.problems.conic.solver_answer import as_blocks
 from condal.runtime.limits import TimeLimit
@@ -58,7 +57,7 @@ class Finding:
         others = replace(verdict, claims=tuple(c for c in verdict.claims if c is not within))
         headline = verdict.headline
         if within is not None and not within.holds and others.proved:
-            headline = _not_within(within, others.headline)
+            headline = _not_within(within.text, tol, others.headline)
         return cls(heading, rows, headline, verdict.proved)
 
     @property
@@ -181,8 +180,8 @@ def _find(
     model, heading = application.build(problem, chosen), application.heading(problem, chosen)
     check_cancelled()
     if saved is None:
-        verdict = of_pair(model, answer, tol or DEFAULT_TOL, seed)
-        return Finding.of(f"{heading}, answered by {Path(answer).name} (.npz)", verdict, tol)
+        heading = f"{heading}, answered by {Path(answer).name} (.npz)"
+        return _of_pair(model, heading, answer, tol or DEFAULT_TOL, seed)
     verdict = verify(model, saved.result, tol=tol, seed=seed)
     assumed = assume_trace is not None
     verdict = of_folder(verdict, application, model, saved, problem, chosen, tol, assumed=assumed)
@@ -203,10 +202,10 @@ def _named(problem: str, answer: str, kind: str | None) -> Application:
     return APPLICATIONS[kind]
 
 
-def _not_within(within: Claim, proved: str) -> str:
-    """Return the verdict on an answer that proves something, but not the claim to be within tol."""
-    excess = within.text.partition(" is not within tol")[0]
-    return f"not proved to within {within.name}: {excess} is too large\n{proved}"
+def _not_within(excess: str, tol: float | None, proved: str) -> str:
+    """Return the verdict on an answer that proves something, but not that it is within tol."""
+    measure = excess.partition(" is not within tol")[0]
+    return f"not proved to within tol {tol:g}: {measure} is too large\n{proved}"
 
 
 def _wrapped(line: str) -> str:
@@ -225,10 +224,33 @@ def _of_program(
     excess = checked.excess(tol) if checked.status == "bounded" else ""
     solved, verdict = checked.proved and not excess, checked.verdict
     if checked.proved and excess:
-        verdict = _not_within(Claim(f"tol {tol:g}", False, excess), verdict)
+        verdict = _not_within(excess, tol, verdict)
     heading = f"{PROGRAMS} of {Path(problem).name}, answered by {Path(answer).name}"
     rows = _rows(checked, tol, maximise=program.maximise)
     return Finding(f"{heading} ({given.writer})", rows, verdict, solved)
+
+
+def _of_pair(model: Any, heading: str, answer: str, tol: float, seed: int | None) -> Finding:
+    """Return what the point and the dual of a .npz archive prove."""
+    given = read_pair(answer)
+    x = given.x if given.X is None else given.X[0] if len(given.X) == 1 else given.X
+    if x is None or given.y is None:
+        lacks = "a point x" if x is None else "a dual y"
+        raise FormatError(f"holds no {lacks[2:]}: a proof needs {lacks}", path=answer)
+    maximise = problem_of(model).maximise
+    try:
+        proved = certify_to(model, x, given.y, tol, seed)
+    except (*MISFITS, CondalError) as error:
+        rows = [("x and y", f"REFUTED: {error}")]
+        return Finding(heading, rows, "refuted: x and y are not of this problem", proved=False)
+    shown, excess = rounded_text(proved.bound, up=maximise), proved.excess(tol)
+    side, optimum = ("most", "maximum") if maximise else ("least", "minimum")
+    assumed = "; ".join(assumptions_of(proved)) or "without assumptions"
+    verdict = f"proved, {assumed}: the {optimum} is at {side} {shown}"
+    if excess:
+        verdict = _not_within(excess, tol, verdict if proved.certified else proved.how)
+    rows = [*_rows(proved, tol, maximise=maximise), ("proof", proved.because)]
+    return Finding(heading, rows, verdict, not excess)
 
 
 def _blocks(program: Any, x: Any, path: str) -> tuple[Any, ...]:
@@ -244,16 +266,16 @@ def _blocks(program: Any, x: Any, path: str) -> tuple[Any, ...]:
     return as_blocks(program, x)
 
 
-def _rows(checked: CheckedAnswer, tol: float, *, maximise: bool) -> Rows:
+def _rows(checked: Certificate, tol: float, *, maximise: bool) -> Rows:
     rows: Rows = []
     for name in ("objective", "infeasibility", "price"):
         value = getattr(checked, name)
         if not isnan(value):
             rows.append((name, f"{value:.10g}" if name == "objective" else f"{value:.3g}"))
-    if checked.status in ("infeasible", "unbounded"):
-        return [*rows, (checked.status, "proved")]
-    none = "none is proved"
-    bound = rounded_text(checked.bound, up=maximise) if isfinite(checked.bound) else none
+    status = getattr(checked, "status", "")
+    if status in ("infeasible", "unbounded"):
+        return [*rows, (status, "proved")]
+    bound = rounded_text(checked.bound, up=maximise) if checked.certified else "none is proved"
     excess = checked.excess(tol)
     within = f"NOT PROVED: {excess}" if excess else f"a gap of {checked.gap:.3g}, within tol"
     return [*rows, ("bound", bound), (f"tol {tol:g}", within)]

@@ -6,29 +6,21 @@ import math
 import re
 from dataclasses import replace
 from decimal import Decimal
-from math import inf, nan
 from pathlib import Path
 from typing import Any
 
 import click
 
-from condal.certificates.certificate import Certificate, rounded_text
 from condal.certificates.claims import Claim
-from condal.certificates.evaluation import EvaluatedPoint
-from condal.certificates.history import History
-from condal.certificates.verification import Verdict, verify
+from condal.certificates.verification import Verdict
 from condal.cli.application import Application, Chosen, stored_seed
 from condal.cli.applications import APPLICATIONS, application_named
 from condal.cli.session import NO_ANSWER
 from condal.errors import MISFITS, CondalError, FormatError, ProblemError
-from condal.io.formats.answers import GivenAnswer, read_pair
 from condal.io.formats.signatures import digest_of
 from condal.io.results.record import RECORD, Saved
-from condal.problem import problem_of
-from condal.result import Result, Status
 from condal.runtime.text import escape_terminal
 from condal.runtime.version import versions
-from condal.types import from_user
 
 TRACE_BOUND = "trace_bound"  # the option of a program that is an assumption
 GIVEN_TRACE = "within the given trace bound"  # what a proof says that assumes it
@@ -214,57 +206,3 @@ def _same(a: float | None, b: float | None, *, digit: float = 0.0) -> bool:
     if math.isnan(a) or math.isnan(b):
         return math.isnan(a) and math.isnan(b)
     return a == b or abs(a - b) <= max(1.01 * digit, CLOSE * max(abs(a), abs(b), CLOSE))
-
-
-def of_pair(model: Any, answer: str, tol: float, seed: int | None) -> Verdict:
-    """Return what the point and the dual of a .npz archive prove."""
-    given = read_pair(answer)
-    x = given.x if given.X is None else given.X[0] if len(given.X) == 1 else given.X
-    if x is None or given.y is None:
-        lacks = "a point x" if x is None else "a dual y"
-        raise FormatError(f"holds no {lacks[2:]}: a proof needs {lacks}", path=answer)
-    verdict = verify(model, _unclaimed(model, x, given), tol=tol, seed=seed)
-    certificate, maximise = verdict.certificate, problem_of(model).maximise
-    if certificate is None:
-        return verdict
-    shown = rounded_text(certificate.bound, up=maximise)
-    proved = certificate.certified
-    text = f"{shown} proved by {certificate.because}" if proved else str(certificate)
-    bound = Claim("bound", proved, text)
-    *others, within = (_measured(claim) for claim in verdict.claims)
-    side, optimum = ("most", "maximum") if maximise else ("least", "minimum")
-    statement = f"the {optimum} is at {side} {shown}"
-    return Verdict((*others, bound, within), certificate, statement)
-
-
-def _measured(claim: Claim) -> Claim:
-    """Return a claim as a measurement: nothing was claimed."""
-    return replace(claim, text=claim.text.removesuffix(", as claimed"))
-
-
-def _unclaimed(model: Any, x: Any, given: GivenAnswer) -> Result:
-    """Return a result that claims what is true of x, and no bound."""
-    problem = problem_of(model)
-    none = -problem.sense * inf
-    try:
-        seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
-        certificate = Certificate(
-            seen.objective,
-            none,
-            seen.infeasibility,
-            "",
-            failure=1.0,
-            distance_to_X=seen.distance_to_X,
-        )
-    except (*MISFITS, CondalError):  # verify says what does not fit
-        certificate = Certificate(nan, none, nan, "")
-    return Result(
-        x=x,
-        y=given.y,
-        status=Status.STALLED,
-        certificate=certificate,
-        history=History(),
-        seconds=0.0,
-        oracle_calls=0,
-        matvecs=0,
-    )

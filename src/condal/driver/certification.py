@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.certificate import relative_price
-from condal.certificates.evaluation import EXACT_INFEASIBILITY, EvaluatedPoint
+from condal.certificates.evaluation import EXACT_INFEASIBILITY, EvaluatedPoint, relative_price
 from condal.certificates.history import Row
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 from condal.driver.scaling import Scaling
@@ -245,7 +244,7 @@ class Certifier:
     def _estimated_error(self, seen: EvaluatedPoint, w: Array) -> float:
         """The error of a point that the estimated bound and the dual w would prove."""
         bound, y = self.problem.sense * self.lower / self.scaling.c, self.scaling.dual(w)
-        price = relative_price(self.problem, seen.Ax, y, seen.objective)
+        price = relative_price(self.problem, seen, y)
         gap = abs(bound - seen.objective) / self.problem.gap_unit(seen.objective)
         return max(gap, seen.infeasibility, price)
 

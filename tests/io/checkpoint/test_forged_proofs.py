@@ -190,22 +190,6 @@ def test_a_claim_that_is_not_of_the_form_of_one_is_refused(model, checkpoint, li
         condal.resume(checkpoint, model)
 
 
-def test_an_imaginary_tangent_does_not_raise_a_bound(tmp_path):
-    """f(u) - <grad f(u), u> rises by s^2 / 2 at u + i s."""
-    rng = np.random.default_rng(0)
-    f = condal.LeastSquares(condal.Matrix(rng.standard_normal((20, 20))), rng.standard_normal(20))
-    problem = condal.Problem.of(f=f, X=condal.Simplex(20))
-    condal.solve(problem, checkpoint=tmp_path / "run")
-
-    def change(ledger, value):
-        tangent = f.M(ledger["certified"].x) + 2.0j
-        ledger["certified"] = replace(ledger["certified"], tangent=tangent)
-
-    forge(tmp_path / "run", change)
-    with pytest.raises(FormatError, match="must be arrays of real numbers; got complex128"):
-        condal.resume(tmp_path / "run", problem)
-
-
 @pytest.mark.parametrize("normal", [np.ones(N, dtype=complex), np.ones(3), None])
 def test_a_separator_that_is_not_of_the_form_of_one_is_refused(model, checkpoint, normal):
     def change(ledger, value):

@@ -52,6 +52,16 @@ def test_an_error_at_the_limit_names_it():
     assert "the time limit was reached before there was an answer: raise max_seconds" in error
 
 
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_a_limit_leaves_the_point_that_the_engine_reached():
+    problem = nearest_correlation(12, weighted=True)
+    optimum = problem.solve(solver=CONDAL())
+    problem.solve(solver=CONDAL(max_iters=5))
+    assert problem.status == "user_limit"
+    assert problem.solver_stats.num_iters == 5
+    assert problem.value == pytest.approx(optimum, rel=0.5)
+
+
 def test_a_limit_that_is_not_needed_changes_nothing():
     problem = nearest_correlation(6)
     problem.solve(solver=CONDAL())

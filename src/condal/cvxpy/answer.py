@@ -231,7 +231,7 @@ class _Question:
         status = of_point(certificate, self.options.tol)
         if status is None:
             error = judge.problem.error(pair)
-            ended = Status.INACCURATE if result is None else result.status
+            ended = proposal.limited or (Status.INACCURATE if result is None else result.status)
             limited = STATUSES.get(ended) == settings.USER_LIMIT and error > self.options.tol
             if error > POOR_ERROR and not limited:
                 fault = f"{NO_ANSWER}: x and its duals have an error of {error:.1g}. {ADVICE}"

@@ -20,7 +20,7 @@ from condal.cvxpy.structure import Structure
 from condal.cvxpy.svec import Layout, triangle
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import stable_norm
-from condal.result import Result
+from condal.result import Result, Status
 
 CUBE, SQUARE, ENTRY, ROW = 0.02, 40.0, 20.0, 100.0  # ns per iteration: psd rows, entries of A, rows
 MAX_ITERATIONS = 200
@@ -44,6 +44,7 @@ OUTCOMES = {
     "DualInfeasible": DIRECTION,
     "AlmostDualInfeasible": DIRECTION,
 }
+LIMITS = {"MaxTime": Status.MAX_SECONDS, "MaxIterations": Status.MAX_ITERS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,8 @@ class Proposal:
         A z deep inside its cone and the x of its tangent, if the engine knows them.
     result : Result or None
         The result of `condal.solve`, if a method of it made the proposal.
+    limited : Status or None
+        The limit that ended the engine before it was done.
     """
 
     outcome: str
@@ -75,6 +78,7 @@ class Proposal:
     seconds: float
     inner: Pair | None = None
     result: Result | None = None
+    limited: Status | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +164,13 @@ def _solved(problem: CvxpyProblem, unit: float, options: Options, accuracy: floa
     if layout.psd:
         z = scale * z[np.argsort(order)]
     finite = bool(np.isfinite(x).all() and np.isfinite(z).all())
-    outcome = OUTCOMES.get(str(solution.status), "") if finite else ""
+    said = str(solution.status)
+    limited = LIMITS.get(said) if finite and solution.iterations else None
+    if said == "MaxIterations" and settings.max_iter == MAX_ITERATIONS:  # not the user's limit
+        limited = None
+    outcome = OUTCOMES.get(said, "" if limited is None else SOLUTION) if finite else ""
     pair, seconds = Pair(x, z), time.perf_counter() - start
-    return Proposal(outcome, pair, CLARABEL, solution.iterations, seconds)
+    return Proposal(outcome, pair, CLARABEL, solution.iterations, seconds, limited=limited)
 
 
 def _cones(layout: Layout) -> list[Any]:

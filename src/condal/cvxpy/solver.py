@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from math import inf
 from typing import Any, ClassVar
@@ -88,9 +89,11 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         max_seconds: float | None = None,
         method: Method | str | None = None,
         seed: int | None = None,
+        **others: Any,
     ) -> None:
         super().__init__()
-        self.options = Options(tol, trace_bound, max_iters, max_seconds, method, seed)
+        options = Options(tol, trace_bound, max_iters, max_seconds, method, seed)
+        self.options = options.updated(others)  # refuses them, and names those that there are
 
     def __eq__(self, other: object) -> bool:
         """Equal options: CVXPY then need not compile the problem again."""
@@ -205,9 +208,18 @@ def _curvature(P: Any) -> Any:
 def _names(program: Any) -> tuple[tuple[int, str], ...]:
     """Return the first column and the name of each variable."""
     columns = program.var_id_to_col
-    return tuple(
-        sorted((int(columns[variable.id]), str(variable.name())) for variable in program.variables)
-    )
+    return tuple(sorted((int(columns[v.id]), _name(v)) for v in program.variables))
+
+
+def _name(variable: Any) -> str:
+    """Return the name of a variable; its size for the number that CVXPY gives one without a name.
+
+    CVXPY replaces a symmetric variable by its triangle, without its name.
+    """
+    name = str(variable.name())
+    if re.fullmatch(r"var\d+", name) is None:
+        return name
+    return f"a variable with {variable.size} entries (of a symmetric matrix, of its triangle)"
 
 
 def finite_rows(A: Any, b: Array, layout: Layout) -> tuple[Any, Array]:

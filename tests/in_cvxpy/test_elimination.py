@@ -280,9 +280,3 @@ def test_what_a_point_lacks_to_be_in_the_cones():
         moved = inside.copy()
         moved[entry] -= 0.5
         assert layout.distances(moved)[at] == pytest.approx(lack)
-
-
-def test_a_layout_has_a_block_for_each_cone():
-    layout = Layout(zero=2, nonneg=1, soc=(3,), psd=(2, 1))
-    assert layout.size == 2 + 1 + 3 + 3 + 1
-    assert [block.kind for block in layout.blocks] == ["orthant", "second-order", "psd", "orthant"]

@@ -77,9 +77,7 @@ def test_convexity_is_proved_block_by_block():
     assert is_convex(sp.csr_array(sp.block_diag([[[0.0]], [[2.0, 1.0], [1.0, 2.0]]])))
     assert not is_convex(sp.csr_array(np.ones((2, 2)) - 1e-3 * eye))
     assert not is_convex(sp.csr_array(np.diag([-1e-300, 1.0])))
-
-
-def test_a_small_singular_form_is_proved_convex_in_fractions():
+    # A small singular form is proved in fractions.
     assert is_convex(sp.csr_array(np.ones((2, 2))))
     assert not is_convex(sp.csr_array(np.array([[1.0, 0.5], [0.5, 0.25 - 2.0**-54]])))
 

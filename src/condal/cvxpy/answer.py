@@ -216,17 +216,14 @@ class _Question:
         own = pair if judge is self.own else without_cone(judge.problem, pair)
         self.proposed.append(own)
         if proposal.outcome == SEPARATOR:
-            proved = self._ended(self.own.refutation(own.z), proposal)
-            if proved is not None or result is None:
-                return proved
-            certificate = Certificate(nan, -inf, nan, "no x seems to be feasible")
-            answer = self._answer(Status.INACCURATE, certificate, proposal, z=own.z)
-            return replace(answer, status=settings.INFEASIBLE_INACCURATE)
+            return self._ended(self.own.refutation(own.z), proposal) or self._evidence(
+                settings.INFEASIBLE_INACCURATE, "no x seems to be feasible", proposal, own.z
+            )
         if proposal.outcome == DIRECTION:
             proved = self._ended(self.own.unbounded(own.x), proposal) or self._refuted
-            if proved is not None or result is None:
-                return proved
-            return self._falling(proposal)
+            return proved or self._evidence(
+                settings.UNBOUNDED_INACCURATE, "the objective seems to be unbounded", proposal
+            )
         certificate = self._certificate(judge, proposal)
         status = of_point(certificate, self.options.tol)
         if status is None:
@@ -253,14 +250,14 @@ class _Question:
         """The answer if a search proves that no x is feasible."""
         return self._ended(self.own.refutation())
 
-    def _falling(self, proposal: Proposal) -> CvxpyAnswer:
-        """Return the answer to a problem that a method calls unbounded, which is not proved."""
-        feasible = self.own.feasible()
-        point = "a feasible point" if feasible else "no feasible point"
-        certificate = Certificate(nan, -inf, nan, f"{point} is proved, and no improving ray")
-        answer = self._answer(Status.INACCURATE, certificate, proposal)
-        status = settings.UNBOUNDED_INACCURATE if feasible else settings.INFEASIBLE_OR_UNBOUNDED
-        return replace(answer, status=status)
+    def _evidence(
+        self, status: str, text: str, proposal: Proposal, z: Array | None = None
+    ) -> CvxpyAnswer | None:
+        """Return the answer that a solve ended with, not proved; None for other proposals."""
+        if proposal.result is None:
+            return None
+        certificate = Certificate(nan, -inf, nan, f"{text}, which is not proved")
+        return replace(self._answer(Status.INACCURATE, certificate, proposal, z=z), status=status)
 
     def _answer(
         self,

@@ -26,7 +26,6 @@ from condal.methods.interior.engine import Proposal as Ending
 from condal.methods.interior.engine import propose as embedding
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
-from condal.problems.conic.program import Block, Program
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
@@ -93,7 +92,7 @@ Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
 def eliminated(problem: CvxpyProblem) -> Iterator[Proposal]:
     """Yield what the elimination of variables shows: contradictions, a ray, a problem without rows.
 
-    A contradiction is a row that states 0 = g, two equations, or a row of nonnegative numbers.
+    A contradiction is a row that states 0 = g, or that of two equations.
     """
     form, dual = Primal(problem), Dual(problem)
     x, z = np.zeros(problem.c.size), np.zeros(problem.b.size)
@@ -105,9 +104,6 @@ def eliminated(problem: CvxpyProblem) -> Iterator[Proposal]:
         yield proposal(SEPARATOR, Pair(x, form.contradiction()))
     if dual.elimination.ray is not None:
         yield proposal(SEPARATOR, Pair(x, dual.contradiction()))
-    refuting = refuting_row(form.program) if problem.layout.blocks else None
-    if refuting is not None:
-        yield proposal(SEPARATOR, Pair(x, form.separating(-refuting)))
     if form.elimination.ray is not None:
         yield proposal(DIRECTION, Pair(form.elimination.ray, z))
     if not problem.layout.blocks:
@@ -191,34 +187,3 @@ class FirstOrder:
         return Proposal(
             outcome, Pair(x, z), result.method, result.iterations, result.seconds, None, result
         )
-
-
-def refuting_row(program: Program) -> Array | None:
-    """Return y, nonzero in one row, with A'y in the dual cone and <b, y> < 0; or None.
-
-    Entries of an orthant, diagonal entries and the first entry of a second-order block are never
-    negative. A row of such entries, with coefficients >= 0 and b < 0 or vice versa, is infeasible
-    without any bound.
-    """
-    A, b = program.A, program.b
-    if A.nnz == 0:
-        return None
-    block = program.owners(A.indices)
-    steps = np.array([_step(cone) for cone in program.blocks])[block]
-    nonnegative = (A.indices - program.offsets[block]) % steps == 0
-    owner = np.repeat(np.arange(b.size), np.diff(A.indptr))
-    counts = [
-        np.bincount(owner[of], minlength=b.size) for of in (~nonnegative, A.data < 0, A.data > 0)
-    ]
-    other, negative, positive = (count > 0 for count in counts)
-    rows = np.flatnonzero(~other & (((b < 0) & ~negative) | ((b > 0) & ~positive)))
-    if rows.size == 0:
-        return None
-    y = np.zeros(b.size)
-    y[rows[0]] = -np.sign(b[rows[0]])
-    return y
-
-
-def _step(block: Block) -> int:
-    """Return the distance from one entry that is never negative to the next."""
-    return {"orthant": 1, "psd": block.n + 1, "second-order": block.n}[block.kind]

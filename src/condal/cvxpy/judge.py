@@ -31,7 +31,6 @@ from condal.linalg.rounding import stable_norm
 from condal.problem import gap_unit
 from condal.problems.conic.interior import (
     ending_along,
-    has_point,
     interior_point,
     separator_of,
     value_near,
@@ -267,10 +266,6 @@ class Judge:
         if direction is not None:
             direction = np.concatenate([direction, -(self.problem.A @ direction)[self._zero :]])
         return ending_along(self.primal, direction)
-
-    def feasible(self) -> bool:
-        """Return whether a feasible point is proved."""
-        return has_point(self.primal)
 
     @property
     def _zero(self) -> int:

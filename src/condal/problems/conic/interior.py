@@ -62,12 +62,7 @@ def ending_along(
     return judge.unbounded(form, falling, lambda ray: _feasible(form, points(ray)))
 
 
-def has_point(form: ConicForm) -> bool:
-    """Return whether a search finds a feasible point, which is proved."""
-    return judge.has_point(form, _feasible(form))
-
-
-def _feasible(form: ConicForm, points: Iterable[Array] = ()) -> Iterator[Array]:
+def _feasible(form: ConicForm, points: Iterable[Array]) -> Iterator[Array]:
     """Yield the points, and one that a search finds."""
     yield from points
     found = interior_point(form.feasibility)

@@ -68,7 +68,7 @@ class Run:
         self.first_k: int | None = None  # from which the iterations of this run are counted
         self.budget = Budget(limit, spent=record.seconds, cpu_spent=record.cpu_seconds)
         self.signalled = Stopper()
-        stoppers = [self.signalled] if stopper is None else [self.signalled, stopper]
+        stoppers = (self.signalled,) if stopper is None else (self.signalled, stopper)
         self.deadline = Deadline(*stoppers, until=self.budget.deadline)
 
     def start_from(self, warm: Warm, *, seed_offset: int = 0) -> None:
@@ -122,39 +122,12 @@ class Run:
             self.first_k = record.state.k if self.first_k is None else self.first_k
 
     def _run_method(self, callback: Callback | None, signals: SignalHandler) -> None:
-        """Iterate the method until something speaks for stopping it."""
+        """Iterate the method until something speaks for stopping it, or cuts it short."""
         if self.reasons.status is not None:
             return
-        record, reasons = self.record, self.reasons
-        assert record.x is not None
-        assert self.first_k is not None
         try:
             with self.deadline.on():
-                if record.memory is not None:  # a checkpoint written before its proofs were tried
-                    self._check_state(record.history.last)
-                else:
-                    self._check_progress()
-                method = record.choice.method
-                states = method.iterates(self.normalised, record.x, record.state)
-                counts_work = getattr(method, "counts_work", False)
-                self.refuting = None  # the method has it by its state
-                while reasons.status is None:
-                    self._set_deadline()
-                    before = work_done() if counts_work else 0.0
-                    state = self._advance(states)
-                    if counts_work:
-                        self.certifier.method_work += work_done() - before
-                    if state is None:
-                        self._check_exhausted()
-                        break
-                    self._record_state(state)
-                    self._set_deadline()  # for the proofs of a first iteration, too
-                    row = record.history.last
-                    reasons.interrupted = agreed(callback is not None and bool(callback(row)))
-                    self._check_state(row)
-                    reasons.at_max_iters = self.stop.at_limit(state.k - self.first_k)
-                    if self.writer is not None and reasons.status is None and self.writer.due():
-                        self.writer.save(self)
+                self._iterate(callback)
         except Cancelled as cancelled:  # in an iteration that is given up, before it has touched x
             if cancelled.deadline is not self.deadline:
                 raise
@@ -163,14 +136,58 @@ class Run:
         except PieceError as fault:
             self._note_fault(fault)
         except FloatingPointError as error:
-            reasons.error = str(error)
+            self.reasons.error = str(error)
         except KeyboardInterrupt:
             if signals.aborted or not decides_alone():
                 raise
-            reasons.interrupted = True
+            self.reasons.interrupted = True
         whole = not self.reasons.mid_step and self.reasons.error is None
-        if self.writer is not None and whole and len(record.history):
+        if self.writer is not None and whole and len(self.record.history):
             self.writer.save(self)
+
+    def _iterate(self, callback: Callback | None) -> None:
+        """The main loop: a step of the method, its row, the proofs that are due, a checkpoint."""
+        record, reasons = self.record, self.reasons
+        assert record.x is not None
+        assert self.first_k is not None
+        if record.memory is not None:  # a checkpoint written before its proofs were tried
+            self._check_state(record.history.last)
+        else:
+            self._check_progress()
+        states = record.choice.method.iterates(self.normalised, record.x, record.state)
+        self.refuting = None  # the method has it by its state
+        while reasons.status is None:
+            state = self._advance(states)
+            if state is None:
+                self._check_exhausted()
+                return
+            self._record_state(state)
+            self._set_deadline()  # for the proofs of a first iteration, too
+            row = record.history.last
+            reasons.interrupted = agreed(callback is not None and bool(callback(row)))
+            self._check_state(row)
+            reasons.at_max_iters = self.stop.at_limit(state.k - self.first_k)
+            if self.writer is not None and reasons.status is None and self.writer.due():
+                self.writer.save(self)
+
+    def _advance(self, states: Iterator[State]) -> State | None:
+        """Return the next state, within its deadline; None if the method can do no more.
+
+        A method that is a generator is told what refuted its last bound.
+        """
+        if self.record.state is not None and self.record.state.last:
+            return None
+        self._set_deadline()
+        counts_work = getattr(self.record.choice.method, "counts_work", False)
+        before = work_done() if counts_work else 0.0
+        self.reasons.mid_step = True
+        state, refuting, self.refuting = None, self.refuting, None
+        with suppress(StopIteration):
+            state = states.send(refuting) if isinstance(states, Generator) else next(states)
+        self.reasons.mid_step = False
+        if counts_work:
+            self.certifier.method_work += work_done() - before
+        return state
 
     def _set_deadline(self) -> None:
         """Set when the next iteration ends; the first has no limit, as nothing precedes it."""
@@ -178,20 +195,6 @@ class Run:
         proof, call = self.certifier.ledger.seconds, self.counts.longest
         until = self.budget.until(proof, call, finish)
         self.deadline.allow(until, patient=not len(self.record.history))
-
-    def _advance(self, states: Iterator[State]) -> State | None:
-        """Return the next state; None if the method can do no more.
-
-        A method that is a generator is told what refuted its last bound.
-        """
-        if self.record.state is not None and self.record.state.last:
-            return None
-        self.reasons.mid_step = True
-        state, refuting, self.refuting = None, self.refuting, None
-        with suppress(StopIteration):
-            state = states.send(refuting) if isinstance(states, Generator) else next(states)
-        self.reasons.mid_step = False
-        return state
 
     def _check_exhausted(self) -> None:
         """Stop where a method can do no more, or prove that no point is feasible."""
@@ -206,8 +209,8 @@ class Run:
         record = self.record
         record.state = state
         if not np.isfinite(state.value) or np.isnan(state.gap):
-            value = state.value / self.scaling.c
-            raise FloatingPointError(f"at iteration {state.k}, f(x) was {value}")
+            f = state.value / self.scaling.c
+            raise FloatingPointError(f"at iteration {state.k}, f(x) was {f}")
         bounds, seconds = self.certifier.note_bound(state), self.budget.seconds
         record.history.append(self.recorder.row(state, *bounds, self.counts, seconds))
         if self.writer is not None:
@@ -243,8 +246,7 @@ class Run:
 
     def _try_at_end(self) -> None:
         """Set the deadline of the last proofs; try one of infeasibility, where it may hold."""
-        record, reasons, ledger = self.record, self.reasons, self.certifier.ledger
-        status = reasons.status
+        record, status, ledger = self.record, self.reasons.status, self.certifier.ledger
         stoppers = [stopper for stopper in self.deadline.stoppers if not stopper.stopped]
         interrupted = status is Status.INTERRUPTED
         until = self.budget.proof_until(self.counts.longest, interrupted)
@@ -254,7 +256,7 @@ class Run:
         assert record.state is not None
         try:
             now = record.state, record.history.last
-            reasons.proved = self.certifier.try_infeasible(*now, exhausted=False)
+            self.reasons.proved = self.certifier.try_infeasible(*now, exhausted=False)
         except PieceError as fault:
             self._note_fault(fault)
         except (FloatingPointError, Cancelled):
@@ -275,10 +277,10 @@ class Run:
             reached = ledger.last_or_unproved(record.x.point() if record.state.k > 0 else None)
             answer = ledger.better_of(record.answer, reached)
         record.answer = answer
-        ratio = self.stop.rounding_ratio(self.problem, answer.certificate.objective)
-        close = INACCURATE_TIMES * ratio * self.stop.aim
-        reasons.answer = judge.of_point(answer.certificate, self.stop.aim)
-        reasons.answer_is_close = answer.certificate.within(close)
+        aim, objective = self.stop.aim, answer.certificate.objective
+        ratio = INACCURATE_TIMES * self.stop.rounding_ratio(self.problem, objective)
+        reasons.answer = judge.of_point(answer.certificate, aim)
+        reasons.answer_is_close = answer.certificate.within(ratio * aim)
         if reasons.proved is Status.SOLVED and reasons.answer is None:  # a point refuted a bound
             ledger.certified = answer
             reasons.proved, reasons.stalled = None, True
@@ -307,14 +309,11 @@ class Run:
             tol=float(self.stop.tol),
             seed=self.seed,
         )
-        if LOG.isEnabledFor(logging.INFO):
-            LOG.info(
-                "%s: objective %.10g, bound %.10g, gap %.2g, infeasibility %.2g; "
-                "%d iterations, %.2f s",
-                status.name.lower(),
-                *(result.objective, result.bound, result.gap, result.infeasibility),
-                *(result.iterations, result.seconds),
-            )
+        LOG.info(
+            "%s: objective %.10g, bound %.10g, gap %.2g, infeasibility %.2g; %d iterations, %.2f s",
+            *(status.name.lower(), result.objective, result.bound, result.gap),
+            *(result.infeasibility, result.iterations, result.seconds),
+        )
         if self.fault is not None and self.fault.__cause__ is not None:
             self.fault.result = result
             raise self.fault

@@ -88,7 +88,7 @@ def _origin(saved: Saved) -> Rows:
     for name, values in (("options", saved.options), ("settings", settings)):
         chosen = {key.replace("_", " "): value for key, value in values.items()}
         listed = ", ".join(
-            key if value is True else f"{key} {_word(value)}"
+            key if value is True else f"{key} {f'{value:g}' if isinstance(value, float) else value}"
             for key, value in chosen.items()
             if value is not None and value is not False
         )
@@ -96,14 +96,11 @@ def _origin(saved: Saved) -> Rows:
     rows += [
         ("versions", ", ".join(f"{name} {version}" for name, version in saved.versions.items())),
         ("saved", saved.created.replace("T", " ").replace("Z", " UTC")),
+        ("verified", "no: this is what the folder says; condal certify proves it"),
     ]
     if saved.digest is not None:
         rows.append(("file", f"SHA-256 {saved.digest}"))
     return [(name, escape_terminal(value)) for name, value in rows]
-
-
-def _word(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else f"{value}"
 
 
 def _record(saved: Saved) -> dict[str, Any]:

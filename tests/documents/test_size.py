@@ -19,7 +19,7 @@ LINES = {
     "checker": 600,
     "condal/certificates": 3_724,
     "condal/cli": 3_442,
-    "condal/cvxpy": 2_933,
+    "condal/cvxpy": 2_911,
     "condal/domains": 2_203,
     "condal/driver": 3_223,
     "condal/io": 6_872,

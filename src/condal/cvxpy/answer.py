@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf, nan
-from typing import Any
 
 import numpy as np
 from cvxpy import settings
 
 from condal.certificates.certificate import Certificate
-from condal.certificates.history import History, Row
 from condal.certificates.judge import Ending, of_point
 from condal.cvxpy.engines import EmbeddedEngine, Engine, FirstOrder, eliminated
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal, with_cone, without_cone
@@ -23,6 +21,7 @@ from condal.cvxpy.options import Options
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.methods.interior.cost import MAX_ENGINE_SECONDS
+from condal.problems.conic.proposed import result_of
 from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
@@ -137,8 +136,9 @@ class _Question:
             except ProblemError as fault:
                 self.faults.append(fault)
             # The limits hold for all routes together.
-            last = self.unproved[-1].status if self.unproved else ""
-            if last == settings.USER_LIMIT or (last and self.limit.is_over()):
+            if self.unproved and self.unproved[-1].status == settings.USER_LIMIT:
+                return self._best
+            if self.unproved and self.limit.is_over():
                 break
         return self._refuted or self._ended(self.own.unbounded()) or self._best
 
@@ -268,10 +268,12 @@ class _Question:
         z: Array | None = None,
     ) -> CvxpyAnswer:
         """Return an answer with what is proved of it, and the result of the solve behind it."""
-        result = None if proposal is None else proposal.result
+        made = proposal or Proposal("", Pair(np.zeros(0), np.zeros(0)), "elimination", 0, 0.0)
+        result = made.result
         if result is None:
-            result = _result(status, certificate, proposal)
-            if x is not None and proposal is not None and self.progress is not None:
+            name, work = "CVXPY problem", (made.iterations, made.seconds)
+            result = result_of(certificate, status, *work, problem_name=name, method=made.method)
+            if x is not None and len(result.history) and self.progress is not None:
                 self.progress(result.history.last)
         tol, reason = self.options.tol, ""
         if status is Status.INACCURATE:
@@ -311,27 +313,3 @@ def engines_for(problem: CvxpyProblem) -> list[Engine]:
         if embedded.step_seconds < clarabel.step_seconds:
             return [embedded]
     return [clarabel]
-
-
-def _result(status: Status, certificate: Certificate, proposal: Proposal | None) -> Result:
-    """Return the result of an engine, with one row of history, its last, or of the elimination."""
-    iterations, seconds = (0, 0.0) if proposal is None else (proposal.iterations, proposal.seconds)
-    row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
-    row |= {"k": iterations, "oracle_calls": 0, "matvecs": 0, "seconds": seconds}
-    measured = ("objective", "bound", "gap", "infeasibility", "price")
-    row |= {name: getattr(certificate, name) for name in measured} | {"proved": certificate.error}
-    history = History()
-    if iterations:
-        history.append(Row(**row))
-    return Result(
-        x=None,
-        y=np.zeros(0),
-        status=status,
-        certificate=certificate,
-        history=history,
-        seconds=seconds,
-        oracle_calls=0,
-        matvecs=0,
-        problem_name="CVXPY problem",
-        method="elimination" if proposal is None else proposal.method,
-    )

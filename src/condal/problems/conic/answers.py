@@ -27,12 +27,11 @@ from condal.linalg.rounding import group_norms, stable_norm
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Program
+from condal.problems.conic.proposed import folded_dual
 from condal.problems.conic.solver_answer import SolverAnswer
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.problems.conic.verified import (
-    bound_towards,
     packed,
-    shifted,
     verifiable,
     verified_unbounded,
 )
@@ -216,10 +215,7 @@ class _Check:
         self, model: ConicModel, y: Array, objective: float
     ) -> tuple[float, tuple[str, ...]]:
         """Return the bound of y for points of the model, which has a bound on the traces."""
-        own = -inf
-        if self.form is not None and verifiable(self.program):
-            own = bound_towards(self.program.form, y, shifted(y, model.inward))[0]
-        problem, w = model.problem, model.folded_multipliers(self.sense * y)
+        problem, w = model.problem, folded_dual(model.shape, y)
         value = objective - self.program.offset if isfinite(objective) else 0.0
         lower, proof = lower_bound(
             problem,
@@ -231,11 +227,10 @@ class _Check:
         )
         certificate = Certificate(value, self.sense * lower, nan, proof.how, proof.failure)
         certificate = model.certified(certificate, w)
-        bounded = self.sense * certificate.bound
         unproved = isinstance(model.trace, TraceBound) and not model.trace.proved
-        if unproved and max(bounded, own) == -inf:
+        if unproved and not certificate.certified:
             self.missing.append(NO_TRACE)
-        return (bounded, assumptions_of(certificate)) if bounded > own else (own, ())
+        return self.sense * certificate.bound, assumptions_of(certificate)
 
     # ---- no optimum ----------------------------------------------------------------------------
 

@@ -172,12 +172,6 @@ class Interpretation:
             w = without_bound(self.shape, self.trace, w, objective=False)
         return self._of_rows(w) if self.program.maximise else -self._of_rows(w)
 
-    def folded_multipliers(self, y: Array) -> Array:
-        """Return the multipliers of `problem` for multipliers of the program's rows."""
-        folded = self.shape.folded
-        w = y[folded.rows] / folded.scale
-        return np.asarray(w if self.program.maximise else -w)
-
     def _of_rows(self, w: Array) -> Array:
         """Return the multipliers of the program's rows from those of the folded rows."""
         return self.shape.folded.multipliers(w if self.program.maximise else -w)

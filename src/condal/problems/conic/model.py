@@ -13,7 +13,6 @@ import numpy as np
 
 from condal.certificates.bound import infeasibility_proof
 from condal.certificates.certificate import Certificate
-from condal.certificates.history import History
 from condal.certificates.judge import judged
 from condal.driver.memory import Plan
 from condal.driver.run_record import Stop
@@ -23,7 +22,7 @@ from condal.linalg.points import Array
 from condal.problem import JudgesItself
 from condal.problems.conic.interpretation import ON_OWN_DATA
 from condal.problems.conic.own_data import OwnDataProofs
-from condal.problems.conic.proposed import Settled, folded_dual
+from condal.problems.conic.proposed import Settled, folded_dual, result_of
 from condal.problems.conic.trace_bound import Verdict
 from condal.result import Result, Status
 from condal.runtime.arguments import seed_of, unpredictable_seed
@@ -40,7 +39,11 @@ UNVERIFIED = "the program's own data prove less than tol: scale the rows, or rai
 MAX_ATTEMPTS = 8  # of a solve, each with a smaller tolerance
 SMALLEST_CUT = 0.01  # of the tolerance
 NEAR = 100  # times tol: a gap that a smaller tolerance may close
-IGNORED = {"every_seconds", "warm_start"}  # options that do not ask for more than a result
+IGNORED = {
+    "every_seconds",
+    "failure",
+    "warm_start",
+}  # options that do not ask for more than a result
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,15 +204,12 @@ class ConicModel(OwnDataProofs, JudgesItself):
             proof = infeasibility_proof(
                 self.problem, verdict.y, slack=0.0, failure=1e-9, seed=unpredictable_seed()
             )
-        return Result(
-            x=None,
+        return result_of(
+            Certificate(np.nan, -self.problem.sense * inf, inf, verdict.how),
+            verdict.status,
+            0,
+            self.seconds,
             y=np.zeros(self.shape.K.size),
-            status=verdict.status,
-            certificate=Certificate(np.nan, -self.problem.sense * inf, inf, verdict.how),
-            history=History(),
-            seconds=self.seconds,
-            oracle_calls=0,
-            matvecs=0,
             problem_name=self.name,
             method="interior-point",
             reason=verdict.how,

@@ -28,7 +28,7 @@ from condal.problems.conic.interpretation import ON_OWN_DATA
 from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.verified import bound_near, unpacked, verifiable
-from condal.result import Result
+from condal.result import Result, Status
 from condal.types import from_user
 
 NEAR = 1e-5  # of the objective: a bound that serves usual tolerances
@@ -66,6 +66,28 @@ def _costs(program: Program) -> Array:
     """The costs of the program as a minimisation."""
     c = program.c.toarray().ravel()
     return np.asarray(-c if program.maximise else c)
+
+
+def result_of(
+    certificate: Certificate, status: Status, iterations: int, seconds: float, **fields: Any
+) -> Result:
+    """Return the result of an engine, with one row of history, its last, if it iterates."""
+    names = ("objective", "bound", "gap", "infeasibility", "price")
+    row = dict.fromkeys(Row._fields, nan) | {name: getattr(certificate, name) for name in names}
+    row |= {"k": iterations, "proved": certificate.error, "seconds": seconds}
+    history = History()
+    if iterations:
+        history.append(Row(**(row | {"oracle_calls": 0, "matvecs": 0})))
+    fields = {"x": None, "y": np.zeros(0)} | fields
+    return Result(
+        status=status,
+        certificate=certificate,
+        history=history,
+        seconds=seconds,
+        oracle_calls=0,
+        matvecs=0,
+        **fields,
+    )
 
 
 def certificate_of(problem: Problem, x: Any, w: Array, lower: float, how: str) -> Certificate:
@@ -227,15 +249,13 @@ class Settled:
         status = of_point(certificate, tol)
         if status is None:
             return None
-        return Result(
+        return result_of(
+            certificate,
+            status,
+            self.proposal.iterations,
+            seconds,
             x=point,
             y=folded_dual(shape, self.y),
-            status=status,
-            certificate=certificate,
-            history=self._history(certificate, seconds),
-            seconds=seconds,
-            oracle_calls=0,
-            matvecs=0,
             problem_name=self.program.name,
             method="interior-point",
             why=WHY,
@@ -264,12 +284,3 @@ class Settled:
             price=abs(float(w @ K.normal_residual(Ax))) / gap_of,
             unit=gap_of,
         )
-
-    def _history(self, certificate: Certificate, seconds: float) -> History:
-        """One row, the last."""
-        history = History()
-        names = ("objective", "bound", "gap", "infeasibility", "price")
-        row = dict.fromkeys(Row._fields, nan) | {name: getattr(certificate, name) for name in names}
-        row |= {"k": self.proposal.iterations, "proved": certificate.error, "seconds": seconds}
-        history.append(Row(**(row | {"oracle_calls": 0, "matvecs": 0})))
-        return history

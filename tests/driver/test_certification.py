@@ -11,6 +11,7 @@ import pytest
 import condal
 from condal.certificates.evaluation import EvaluatedPoint
 from condal.driver.certification import Certifier
+from condal.driver.run_record import Stop
 from condal.driver.scaling import normalise
 from condal.driver.schedule import Attempts, CertificationSchedule, Estimates
 from condal.problem import problem_of
@@ -164,7 +165,7 @@ def certifier():
     result = condal.solve(model, tol=1e-4)
     problem = problem_of(model)
     normalised, scaling = normalise(problem)
-    certifier = Certifier(problem, normalised, scaling, 1e-4, 0)
+    certifier = Certifier(problem, normalised, scaling, Stop(1e-4), 0)
     certifier.w = scaling.normalised_dual(result.y)
     certifier.lower = problem.sense * result.bound * scaling.c
     certifier.point = problem.repair(result.x)

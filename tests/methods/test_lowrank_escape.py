@@ -96,7 +96,7 @@ def test_proofs_that_fail_do_not_take_the_run(plan, monkeypatch):
 
     def advanced(self, states):
         state = advance(self, states)
-        work.append((self.certifier.method_work, self.certifier.ledger.failed_work))
+        work.append((self.certifier.ledger.method_work, self.certifier.ledger.failed_work))
         return state
 
     monkeypatch.setattr(Run, "_advance", advanced)

@@ -35,6 +35,8 @@ from condal.certificates.evaluation import (
 )
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
+from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND, deterministic_flops
+from condal.linalg.factorisations import SURE, spending
 from condal.linalg.gradients import Gradient, add, zeros_of
 from condal.linalg.points import Array
 from condal.linalg.rounding import (
@@ -53,7 +55,7 @@ from condal.runtime.arguments import finite_array
 from condal.sets.defaults import trusted
 from condal.types import LinearMap, Provable, Smooth, why_unprovable
 
-DEFAULT_FAILURE = 1e-6
+DEFAULT_FAILURE, MAX_FAILURE = 1e-6, 1e-2  # a proof that is wrong more often proves little
 DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose
 REFUTED = (
     "a proof of a bound is wrong, by its stated probability of failure or because a piece of the "
@@ -66,6 +68,34 @@ MAX_SQUARED = 1e150  # the square of a larger number may overflow
 MAX_ENTRYWISE_SIDE = 1000  # n up to which the rounding of A'y is bounded entry by entry
 PROOF_SLACK = 0.1  # of the expected separation: what a proof may lose
 LEAST_EXPECTED = 1e-3  # of the widest possible separation: the least that is expected
+
+
+def require_failure(failure: Any) -> None:
+    """Raise ProblemError unless proofs may be wrong with this probability."""
+    real = isinstance(failure, int | float | np.integer | np.floating)
+    if failure is True or failure is False or not (real and 0 <= failure <= MAX_FAILURE):
+        raise ProblemError(
+            "failure must be a probability from 0, for deterministic proofs only, to "
+            f"{MAX_FAILURE:g}; got {failure!r}"
+        )
+
+
+def require_deterministic(problem: Problem) -> str:
+    """Say what the factorisation of a deterministic proof costs; ProblemError if none is
+    affordable."""
+    f = problem.f
+    with np.errstate(all="ignore"):  # only the pattern of the gradient matters
+        y = np.ones_like(zeros_of(problem.A))
+        v = add(f.M.adjoint(f.gradient(np.ones_like(zeros_of(f.M)))), problem.A.adjoint(y))
+    with spending(SURE):
+        flops = deterministic_flops(v)
+    if flops == inf:
+        raise ProblemError(
+            "no deterministic proof is affordable here: the matrix is too large to factorise, or "
+            f"an operator; allow failure={DEFAULT_FAILURE:g}, for a proof by Lanczos"
+        )
+    seconds = flops / FLOPS_PER_SECOND
+    return f"each proof is a factorisation of about {flops:.1g} operations ({seconds:.1g} s)"
 
 
 def require_tangent(problem: Problem, tangent: Any) -> Array:

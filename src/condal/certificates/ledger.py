@@ -27,12 +27,13 @@ from condal.certificates.bound import (
 from condal.certificates.certificate import Certificate
 from condal.certificates.evaluation import EvaluatedPoint, require_real
 from condal.errors import FormatError, ProblemError
+from condal.linalg.factorisations import MAX_FACTOR_FLOPS, Budget, spending
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.rounding import Proof, stable_norm
 from condal.problem import Problem
 from condal.result import Status
-from condal.runtime.meter import Deadline, is_cancelled, work_done
+from condal.runtime.meter import Deadline, agreed, is_cancelled, work_done
 from condal.storage.sketch import Reconstruction
 
 if TYPE_CHECKING:
@@ -74,14 +75,18 @@ class ProofLedger:
         "count",
         "seconds",
         "failed_work",
+        "method_work",
         "certified",
         "proposed_bound",
         "proposed_dual",
         "separation",
     )
 
-    def __init__(self, problem: Problem, tol: float, seed: int) -> None:
-        self.problem, self.tol, self.seed = problem, tol, seed
+    def __init__(
+        self, problem: Problem, tol: float, seed: int, failure: float = DEFAULT_FAILURE
+    ) -> None:
+        self.problem, self.tol, self.seed, self.failure = problem, tol, seed, failure
+        self.method_work = 0.0  # a deterministic proof may take as much
         self.deadline = Deadline()  # of the proofs, beside that of the solve
         self.seed_offset = 0  # of a warm start: its proofs must not have the same random numbers
         self.count = 0
@@ -182,7 +187,9 @@ class ProofLedger:
         """Certify a point by a proof that loses little against an absolute gap of this size."""
         began, before = time.perf_counter(), work_done()
         self.last = gap, enough, self._next_number()
-        with self.deadline.on():
+        allowed = max(0.0, agreed(self.method_work - self.failed_work))
+        most = Budget(flops=max(MAX_FACTOR_FLOPS, allowed), preferred=allowed)
+        with self.deadline.on(), spending(most):
             certificate, proof = self._certificate(seen, y, self.last)
             self.in_time = not is_cancelled()
         self.refuting = proof.refuting
@@ -241,13 +248,13 @@ class ProofLedger:
         gap, enough, number = proof
         options = {"slack": GAP_SLACK * gap, "enough": enough, **self._options(number)}
         certificate, proved = certificate_and_proof(self.problem, seen, y, **options)
-        return _as_chosen(certificate), proved
+        return self._as_chosen(certificate), proved
 
     def _separation(self, d: Array, slack: float, number: int) -> Separation | None:
         from condal.certificates.bound import Separation, infeasibility_proof
 
         proof = infeasibility_proof(self.problem, d, slack=slack, **self._options(number))
-        return None if proof is None else Separation(d, _as_chosen(proof), slack, number)
+        return None if proof is None else Separation(d, self._as_chosen(proof), slack, number)
 
     def _claimed_number(self, number: Any, *about: Array) -> int:
         """Return the number of a proof that a checkpoint claims of these vectors.
@@ -269,13 +276,17 @@ class ProofLedger:
     def _options(self, number: int) -> dict[str, Any]:
         """Return the share of the failure probability, and the seed, of a proof."""
         seed = self.seed + self.seed_offset + SEED_STRIDE * number
-        return {"failure": _share(number), "seed": seed}
+        return {"failure": _share(number, self.failure), "seed": seed}
+
+    def _as_chosen(self, proved: _Proved) -> _Proved:
+        """Charge the failure probability of all proofs, as this one is chosen among them."""
+        return replace(proved, failure=self.failure) if proved.failure > 0 else proved
 
 
-def _share(number: int) -> float:
+def _share(number: int, failure: float = DEFAULT_FAILURE) -> float:
     """Return the failure probability of a proof; the shares of all proofs sum to less than the
     total."""
-    return DEFAULT_FAILURE / (2 * number**2)
+    return failure / (2 * number**2)
 
 
 def _equal(a: Array, b: Array) -> bool:
@@ -304,8 +315,3 @@ def _whole(number: Any, least: int, most: int) -> int:
         f"the checkpoint counts its proofs by {number!r:.40}, which is not between {least} and "
         f"{most}: it was changed; start a new solve"
     )
-
-
-def _as_chosen(proved: _Proved) -> _Proved:
-    """Charge the failure probability of all proofs, as this one is chosen among them."""
-    return replace(proved, failure=DEFAULT_FAILURE) if proved.failure > 0 else proved

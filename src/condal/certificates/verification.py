@@ -12,6 +12,7 @@ from condal.certificates.bound import (
     DEFAULT_FAILURE,
     DEFAULT_SLACK,
     certificate_and_proof,
+    require_failure,
     require_scales,
     require_tangent,
 )
@@ -123,7 +124,8 @@ def certify(
     slack : float, optional
         How much the proof may lose against the exact minimum; 1e-8 of the objective by default.
     failure : float
-        The probability of error that a probabilistic proof is allowed.
+        The probability of error that a probabilistic proof is allowed, at most 0.01; with 0 only
+        deterministic proofs are tried, whatever they cost.
     seed : int, optional
         The seed of such a proof. By default it is drawn from the system's entropy, so whoever chose
         y cannot have known it.
@@ -146,6 +148,7 @@ def certify(
     >>> condal.certify(model, result.x, result.y).gap < 1e-3
     True
     """
+    require_failure(failure)
     y = finite_array(y, "y", ndim=1)
     problem, judge, seen = _evaluated(model, x, y, tangent)
     slack = DEFAULT_SLACK * problem.gap_unit(seen.objective) if slack is None else slack

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from condal.certificates.bound import DEFAULT_FAILURE, require_failure
 from condal.cli.application import ANSWER_SHARE, Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import ApplicationCommand, Name, application_of
@@ -141,6 +142,13 @@ class Solve(ApplicationCommand):
     "stops the solve. By default randomised proofs begin at random.",
 )
 @click.option(
+    "--failure",
+    type=float,
+    default=DEFAULT_FAILURE,
+    metavar="P",
+    help="The probability with which the proofs may be wrong; 0 for deterministic proofs only.",
+)
+@click.option(
     "--max-memory",
     metavar="SIZE",
     help="Use at most this much memory in total, such as 4GB, or refuse to start.",
@@ -171,6 +179,7 @@ def solve(
     checkpoint: str | None,
     warm_start: str | None,
     distributed: bool,
+    failure: float,
     outputs: Outputs,
     **chosen: Any,
 ) -> None:
@@ -187,11 +196,15 @@ def solve(
     settings = settings_of(chosen)
     own = {name: chosen[name] for name in chosen if name not in (*SETTINGS, *PARAMETERS)}
     check_settings(settings, max_memory)
+    require_failure(failure)
+    surer = {} if failure == DEFAULT_FAILURE else {"failure": failure}
     limit = TimeLimit(settings["max_seconds"])
     application = APPLICATIONS[kind]
     if distributed:
         if warm_start is not None:
             raise click.UsageError("--warm-start does not work with --distributed", context)
+        if surer:
+            raise click.UsageError("--failure does not work with --distributed", context)
         method = settings["method"]
         settings["tol"] = engine().tol_of(context, settings["tol"], kind, method)
         application, outputs = engine().on_ranks(application, outputs, method, settings["storage"])
@@ -227,6 +240,7 @@ def solve(
             say=None if distributed else session.say,
             checkpoint=None if checkpoint is None else written(model, checkpoint),
             **callbacks,
+            **surer,
         )
 
     session.run(own, settings, run, checkpoint)

@@ -155,6 +155,7 @@ class FirstOrder:
                 max_iters=options.max_iters,
                 max_seconds=limit.max_seconds,
                 seed=options.seed,
+                failure=options.failure,
                 callback=self.progress,
             )
         except np.linalg.LinAlgError as error:  # rounding broke a method down

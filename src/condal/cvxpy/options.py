@@ -8,6 +8,7 @@ from typing import Any
 
 from cvxpy.error import SolverError
 
+from condal.certificates.bound import DEFAULT_FAILURE
 from condal.driver.run_record import Stop
 from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Method
@@ -28,10 +29,11 @@ class Options:
     max_seconds: float | None = None
     method: Method | str | None = None
     seed: int | None = None
+    failure: float = DEFAULT_FAILURE
     warm_start: bool = field(default=False, compare=False)  # CVXPY passes it with each solve
 
     def __post_init__(self) -> None:
-        Stop(self.tol, self.max_iters, self.max_seconds)
+        Stop(self.tol, self.max_iters, self.max_seconds, self.failure)
         require_positive(self.tol, "tol")  # 0 is for runs to a limit, and CVXPY wants an answer
         if self.seed is not None:
             require_whole(self.seed, "seed", least=0)

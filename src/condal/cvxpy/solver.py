@@ -63,6 +63,8 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         A method record such as `condal.CGAL()`, or its name, "cgal"; chosen by default.
     seed : int, optional
         The seed of randomised proofs; by default it is drawn from the system's entropy.
+    failure : float
+        As of `condal.solve`: with 0, proofs are deterministic.
 
     Examples
     --------

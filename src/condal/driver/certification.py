@@ -25,6 +25,7 @@ from condal.types import Storage, from_user, to_user, why_unprovable
 
 if TYPE_CHECKING:
     from condal.driver.repair import FactorRepair
+    from condal.driver.run_record import Stop
 
 ROOM_KEPT = 0.05  # of the room below an estimate, which may be too good: left to the proof
 MAX_INFEASIBILITY = 0.1  # relative: from further away, the nearest point is not worth the search
@@ -39,18 +40,18 @@ class Certifier:
     point at which it takes the tangent of f, unless f is linear.
     """
 
-    checkpoint_fields = ("lower", "w", "u", "proved_w", "schedule", "method_work")
+    checkpoint_fields = ("lower", "w", "u", "proved_w", "schedule")
 
     def __init__(
-        self, problem: Problem, normalised: Problem, scaling: Scaling, tol: float, seed: int
+        self, problem: Problem, normalised: Problem, scaling: Scaling, stop: Stop, seed: int
     ) -> None:
-        self.problem, self.normalised, self.scaling, self.tol = problem, normalised, scaling, tol
-        self.ledger, self.schedule = ProofLedger(problem, tol, seed), CertificationSchedule()
+        self.problem, self.normalised, self.scaling = problem, normalised, scaling
+        self.tol, self.schedule = stop.aim, CertificationSchedule()
+        self.ledger = ProofLedger(problem, stop.aim, seed, stop.failure)
         self.lower = -np.inf
         self.w: Array | None = None
         self.u: Array | None = None
         self.proved_w: Array | None = None  # the dual of the last bound that was proved
-        self.method_work = 0.0  # of the methods that count theirs
         self.point_seconds = 0.0  # what it took to evaluate the last point
         self.unprovable = why_unprovable(problem.X)
         self.seems_solved = False  # by the estimates, where no proof is possible
@@ -58,7 +59,7 @@ class Certifier:
         if problem.repair is None:
             from condal.driver.repair import FactorRepair
 
-            self.factor_repair = FactorRepair.of(normalised, tol)
+            self.factor_repair = FactorRepair.of(normalised, stop.aim)
         self.given: tuple[Point, Array] | None = None  # a warm start that may be an answer already
 
     def memory(self) -> dict[str, Any]:
@@ -200,7 +201,7 @@ class Certifier:
     def _prove_gap(self, state: State, row: Row, x: Storage) -> None:
         """Certify the current point, if its own gap is close to the requested one."""
         failed = agreed(self.ledger.failed_work)
-        if not self.schedule.affords(state.k, failed, agreed(self.method_work)):
+        if not self.schedule.affords(state.k, failed, agreed(self.ledger.method_work)):
             return
         assert self.w is not None
         seen = self._repaired(self._evaluate(x), self.w)

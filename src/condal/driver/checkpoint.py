@@ -254,6 +254,7 @@ def resumed_run(
         problem = prepare(writer.problem)
         with fitting(writer.path):
             stop = replace(stop, tol=options["tol"]) if tol is None else stop
+            stop = replace(stop, failure=options.get("failure", stop.failure))
             before = Stop(options["tol"], max_iters=1)  # any limit: a tol of 0 needs one
             record.aim_at(stop.aim, before=before.aim)
             writer.options["tol"] = float(stop.tol)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.certificates import judge
+from condal.certificates.bound import require_deterministic
 from condal.certificates.history import Row
 from condal.driver.certification import Certifier
 from condal.driver.memory import storage_for
@@ -61,7 +62,8 @@ class Run:
         normalised, self.scaling = scale(problem)
         self.normalised, self.counts = counted(normalised, record.counts)
         self.recorder = Recorder(problem, normalised, self.scaling)
-        self.certifier = Certifier(problem, normalised, self.scaling, stop.aim, seed)
+        self.certifier = Certifier(problem, normalised, self.scaling, stop, seed)
+        self.cost = require_deterministic(problem) if stop.failure == 0 else ""
         self.reasons = StopReasons()
         self.fault: PieceError | None = None
         self.refuting: Array | None = None  # what a failed proof gave, for the next step
@@ -80,6 +82,9 @@ class Run:
         """Run one method after the other, until one solves the problem or a limit is reached; `say`
         shows a line of text to the user."""
         LOG.info("solve %s to tol = %g", self.problem.name, self.stop.tol)
+        if self.cost:
+            LOG.info("%s", self.cost)
+            (say or str)(self.cost)
         with SignalHandler(self.signalled, say=say) as signals, self.deadline.listening():
             if self.record.ended is not None:  # a checkpoint of a finished solve
                 self.reasons.proved = self.record.ended
@@ -186,7 +191,7 @@ class Run:
             state = states.send(refuting) if isinstance(states, Generator) else next(states)
         self.reasons.mid_step = False
         if counts_work:
-            self.certifier.method_work += work_done() - before
+            self.certifier.ledger.method_work += work_done() - before
         return state
 
     def _set_deadline(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.certificates.bound import DEFAULT_FAILURE, require_failure
 from condal.certificates.history import History, Row
 from condal.certificates.ledger import CertifiedPoint
 from condal.driver.scaling import Counts, Scaling
@@ -39,8 +40,10 @@ class Stop:
     tol: float = 1e-3
     max_iters: int | None = None
     max_seconds: float | None = None
+    failure: float = DEFAULT_FAILURE
 
     def __post_init__(self) -> None:
+        require_failure(self.failure)
         limited = self.max_iters is not None or self.max_seconds is not None
         if not (_is_number(self.tol) and 0 <= self.tol < np.inf and (self.tol > 0 or limited)):
             raise ProblemError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condal.certificates.bound import DEFAULT_FAILURE
 from condal.certificates.history import Row
 from condal.driver.guards import guarded
 from condal.driver.memory import Plan, make_plan
@@ -37,6 +38,7 @@ def solve(
     max_memory: Bytes = None,
     storage: Storage | None = None,
     seed: Seed = None,
+    failure: float = DEFAULT_FAILURE,
     callback: Callback | None = None,
     warm_start: Result | tuple[Any, Any] | None = None,
     stopper: Stopper | None = None,
@@ -77,6 +79,10 @@ def solve(
         The seed of sketches and of probabilistic proofs; a `numpy.random.Generator` draws one. By
         default it is drawn from the system's entropy, so whoever chose the data cannot have known
         it; `Result.seed` repeats the solve.
+    failure : float
+        The probability with which all proofs of the solve together may be wrong, from 0 to 0.01;
+        proofs that cost less than half of the solve are deterministic anyway. With 0 all are. What
+        they cost is said before the solve starts; if that is too much, ProblemError is raised.
     callback : callable, optional
         Called with a `Row` after each iteration; a true value stops the solve. A context manager,
         such as ``condal.Progress()``, is entered for the duration of the solve.
@@ -129,6 +135,7 @@ def solve(
             max_memory=max_memory,
             storage=storage,
             seed=seed,
+            failure=failure,
             callback=callback,
             warm_start=warm_start,
             stopper=stopper,
@@ -137,7 +144,7 @@ def solve(
             verbose=verbose,
         )
         return judged
-    stop = Stop(tol, max_iters, max_seconds)
+    stop = Stop(tol, max_iters, max_seconds, failure)
     limit, user_problem = TimeLimit(max_seconds), problem_of(problem)
     seed = seed_of(seed)
     if isinstance(method, str):
@@ -157,7 +164,7 @@ def solve(
             from condal.driver.checkpoint import CheckpointWriter, new_checkpoint
 
             file, held = (checkpoint, every_seconds), (first, storage)
-            options = {"tol": float(tol)}
+            options = {"tol": float(tol), "failure": float(failure)}
             writer = new_checkpoint(stack, CheckpointWriter, *file, user_problem, held, options)
         try:
             whole = guarded(user_problem)
@@ -211,9 +218,9 @@ def resume(
 ) -> Result:
     """Resume a solve from its checkpoint.
 
-    The method, its state and the storage are those of the checkpoint. What it claims is proved
-    again, and probabilistic proofs have new random starts. With the seed of the solve, the result
-    is, on one thread, bit-identical to that of an uninterrupted run.
+    The method, its state, the storage and `failure` are those of the checkpoint. What it claims is
+    proved again, and probabilistic proofs have new random starts. With the seed of the solve, the
+    result is, on one thread, bit-identical to that of an uninterrupted run.
 
     Parameters
     ----------

@@ -23,14 +23,17 @@ import numpy as np
 
 from condal.linalg.eigen import Engine
 from condal.linalg.factorisations import (
-    MAX_FACTOR_FLOPS,
+    MAX_OPERATOR_SIDE,
     MIN_SPARSE_SIDE,
+    SURE,
     Plan,
+    budget,
     dense_cholesky,
     few_steps,
     likely_factorisation,
     likely_steps,
     sparse_factorisation,
+    spending,
 )
 from condal.linalg.factorisations import plan_factorisation as _plan
 from condal.linalg.lanczos_bounds import probabilistic
@@ -38,7 +41,7 @@ from condal.linalg.points import Array
 from condal.linalg.reductions import Deflated, DiagonalScaling
 from condal.linalg.rounding import UNIT_ROUNDOFF, Proof, gamma
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.meter import Cancelled, check_cancelled, seconds_left
+from condal.runtime.meter import DENSE_SPEED, Cancelled, check_cancelled, seconds_left
 
 FLOPS_PER_SECOND = 2e9  # about
 MAX_PSD_FLOPS = 2e9  # of SuperLU, to check an argument before there is any problem
@@ -90,7 +93,8 @@ def smallest_eigenvalue_bound(
 
         engine = Lanczos()
     attempts = _attempts(V, slack, failure, seed, enough, engine, shares)
-    with suppress(Cancelled):  # out of time: what was proved before remains
+    # Out of time, what was proved before remains.
+    with suppress(Cancelled), spending(budget() if failure else SURE):
         for proof in attempts:
             best = _better(proof, best)
             if best.value >= enough:
@@ -100,6 +104,21 @@ def smallest_eigenvalue_bound(
     if V.operators:
         return replace(best, how=f"{best.how}, trusting the products of the operator")
     return best
+
+
+def deterministic_flops(v: Any) -> float:
+    """Estimate the sparse flops of the factorisations that prove a bound on a gradient; inf if they
+    are not affordable. What is no symmetric matrix needs none."""
+    if isinstance(v, tuple):
+        return sum(map(deterministic_flops, v))
+    if not isinstance(v, Symmetric) or (v.matrix_free and not v.operators):
+        return 0.0
+    from condal.linalg.reductions import factor_columns
+
+    columns = factor_columns(v)
+    if v.operators and v.n <= MAX_OPERATOR_SIDE:  # it is multiplied out
+        return v.n**3 / 3 / DENSE_SPEED
+    return likely_factorisation(v).flops if columns is None else v.n * columns**2
 
 
 def _attempts(
@@ -118,12 +137,13 @@ def _attempts(
     if np.isfinite(enough) and V.n > MIN_SPARSE_SIDE:
         scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
         flops, fills = likely_factorisation(V)
-        if flops == inf:  # a plan would come to the same end, after another ordering
+        if flops == inf and failure:  # a plan would come to the same end, after another ordering
             yield lanczos(enough=enough)
             return
-        steps = few_steps(scaled[0], likely_steps(*scaled, failure), flops)
-        if steps:
-            yield lanczos(enough=enough, max_steps=steps)
+        if flops > budget().preferred:
+            steps = few_steps(scaled[0], likely_steps(*scaled, failure), flops)
+            if steps:
+                yield lanczos(enough=enough, max_steps=steps)
         partly_dense = fills and _partly_dense(V, slack, enough, engine)
         if partly_dense:
             yield partly_dense
@@ -132,7 +152,8 @@ def _attempts(
     plan = _plan(V)
     check_cancelled()
     if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
-        yield lanczos(enough=enough)
+        if failure:
+            yield lanczos(enough=enough)
     else:
         factored = _factored(V, plan, slack, enough, engine)
         if factored is not None:
@@ -166,7 +187,7 @@ def _partly_dense(V: Symmetric, slack: float, enough: float, engine: Engine) -> 
     """`_factored`, without a plan; None if the dense part is too large."""
     from condal.linalg.partial_cholesky import PartialCholesky, partial_cholesky
 
-    max_flops = min(MAX_FACTOR_FLOPS, FLOPS_PER_SECOND * seconds_left())
+    max_flops = min(budget().flops, FLOPS_PER_SECOND * seconds_left())
     factors = PartialCholesky.of(V, enough, max_flops)
     if factors is None:
         return None

@@ -6,6 +6,9 @@ the rounding of the factorisation. A negative pivot of a sparse one shows a dire
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple
@@ -18,12 +21,13 @@ from condal.linalg.lanczos import Recurrence
 from condal.linalg.lanczos_bounds import MAX_PROOF_STEPS, steps_for
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import TINY, UNDERFLOW, UNIT_ROUNDOFF, Proof, gamma
-from condal.linalg.symbolic import elimination, envelope
+from condal.linalg.symbolic import MAX_ENTRIES, elimination, envelope
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import DENSE_SPEED, spend
 
-MAX_FACTOR_BYTES = 2**29  # of a factorisation in a proof
+MAX_FACTOR_BYTES = 2**29  # of a factorisation in a proof,
 MAX_FACTOR_FLOPS = 1e10  # of SuperLU: a few seconds
+SURE_BYTES, SURE_FLOPS = 2**33, 1e12  # the same, where no other proof will do: some minutes
 MAX_DIRECTIONS = 4  # that start from the negative pivots of one factorisation
 INVERSE_STEPS = 2  # of the Krylov space that improves them
 MIN_SPARSE_SIDE = 1000  # below, a dense proof costs less than planning another one
@@ -39,6 +43,30 @@ STEP_FLOPS = 2.0  # of an entry in a step, where the vectors stay in the cache
 LIKELY_ROOM = 20.0  # times the slack: what a proof may lose against a bound that is enough
 SPREAD_STEPS = 12  # that estimate the spread of the spectrum
 STEPS_MARGIN = 1.1  # times the likely steps: what they may turn out to be
+
+
+class Budget(NamedTuple):
+    """What a factorisation may take, in bytes and sparse flops. One of at most `preferred` flops is
+    taken though Lanczos steps would cost less."""
+
+    bytes: int = MAX_FACTOR_BYTES
+    flops: float = MAX_FACTOR_FLOPS
+    preferred: float = 0.0
+
+
+USUAL, SURE = Budget(), Budget(SURE_BYTES, SURE_FLOPS, inf)
+_budget: ContextVar[Budget] = ContextVar("_budget", default=USUAL)
+budget = _budget.get
+
+
+@contextmanager
+def spending(allowed: Budget) -> Iterator[None]:
+    """Let the factorisations in the context take so much."""
+    token = _budget.set(allowed)
+    try:
+        yield
+    finally:
+        _budget.reset(token)
 
 
 def dense_factor_bytes(n: int) -> int:
@@ -193,12 +221,12 @@ class Plan:
 def plan_factorisation(V: Symmetric) -> Plan:
     """Return the cheapest affordable proof: a dense or sparse factorisation, or Lanczos."""
     plans, multiplied_out = [], not V.operators or V.n <= MAX_OPERATOR_SIDE
-    if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and multiplied_out:
+    if dense_factor_bytes(V.n) <= budget().bytes and multiplied_out:
         plans.append(Plan("dense", V.n**3 / 3 / DENSE_SPEED))
     if V.factorable and V.n > MIN_SPARSE_SIDE:
         sparse = _sparse_plan(V.to_sparse(), min((plan.flops for plan in plans), default=inf))
         plans += [] if sparse is None else [sparse]
-    plans = [plan for plan in plans if plan.flops <= MAX_FACTOR_FLOPS]
+    plans = [plan for plan in plans if plan.flops <= budget().flops]
     return min(plans, key=lambda plan: plan.flops, default=Plan("probabilistic", 0.0))
 
 
@@ -212,10 +240,10 @@ def _sparse_plan(pattern: Any, dense: float) -> Plan | None:
     n = pattern.shape[0]
     width = envelope(pattern)
     flops = float(width @ width)
-    if flops > min(_savings(pattern.nnz / n) * MAX_FACTOR_FLOPS, MAX_DENSE_SAVINGS * dense):
+    if flops > min(_savings(pattern.nnz / n) * budget().flops, MAX_DENSE_SAVINGS * dense):
         return None
     cost = elimination(pattern)
-    fits = BYTES_PER_ENTRY * cost.entries <= MAX_FACTOR_BYTES
+    fits = BYTES_PER_ENTRY * cost.entries <= min(budget().bytes, BYTES_PER_ENTRY * MAX_ENTRIES)
     return Plan("sparse", cost.flops) if fits else None
 
 
@@ -230,7 +258,7 @@ class Likely(NamedTuple):
 def likely_factorisation(V: Symmetric) -> Likely:
     """Estimate the cheapest factorisation by the envelope."""
     flops, fills = inf, False
-    if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and not V.operators:
+    if dense_factor_bytes(V.n) <= budget().bytes and not V.operators:
         flops = V.n**3 / 3 / DENSE_SPEED
     if V.factorable and V.n > MIN_SPARSE_SIDE:
         pattern = V.to_sparse()
@@ -241,7 +269,7 @@ def likely_factorisation(V: Symmetric) -> Likely:
             savings = DENSE_SPEED * _savings(pattern.nnz / V.n)
             sparse *= LIKELY_SAVINGS / min(MAX_SAVINGS, savings)
         flops = min(flops, sparse)
-    return Likely(flops if flops <= MAX_FACTOR_FLOPS else inf, fills)
+    return Likely(flops if flops <= budget().flops else inf, fills)
 
 
 def _savings(degree: float) -> float:

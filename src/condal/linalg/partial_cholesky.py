@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf
 
-from condal.linalg.factorisations import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
+from condal.linalg.factorisations import budget, dense_factor_bytes
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import UNDERFLOW, UNIT_ROUNDOFF, Proof
@@ -56,10 +56,9 @@ class PartialCholesky:
     failed: Array | None
 
     @classmethod
-    def of(
-        cls, V: Symmetric, tau: float, max_flops: float = MAX_FACTOR_FLOPS
-    ) -> PartialCholesky | None:
+    def of(cls, V: Symmetric, tau: float, max_flops: float | None = None) -> PartialCholesky | None:
         """Factorise; None if V is not symmetric to the last bit, or the dense rest is too large."""
+        max_flops = budget().flops if max_flops is None else max_flops
         matrix = sp.csr_array(V.to_sparse() - diagonal_matrix(np.full(V.n, tau)))
         matrix.sort_indices()
         if not _is_symmetric(matrix):
@@ -85,7 +84,7 @@ class PartialCholesky:
             if spent > MAX_ROUNDS_WORK * max_flops:
                 return None
         flops = side**3 / 3 / DENSE_SPEED
-        if flops > max_flops or dense_factor_bytes(side) > MAX_FACTOR_BYTES:
+        if flops > max_flops or dense_factor_bytes(side) > budget().bytes:
             return None
         spend(flops)
         failed = _dense_failure(matrix.toarray()) if side else None

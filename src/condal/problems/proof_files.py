@@ -24,11 +24,8 @@ from condal.io.formats.signatures import digest_of, is_npy, is_npz, is_shard_fol
 from condal.io.formats.text import read_text, suffixes_of
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
-from condal.linalg.factorisations import (
-    SparseFactors,
-    likely_factorisation,
-    plan_factorisation,
-)
+from condal.linalg.eigenvalue_bounds import deterministic_flops
+from condal.linalg.factorisations import SparseFactors, plan_factorisation
 from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.points import Array
 from condal.linalg.rounding import UNIT_ROUNDOFF
@@ -122,7 +119,7 @@ def require_affordable(model: Any) -> SdpaProblem:
             f"{type(model).__name__}"
         )
     Z = slack(sdp, np.ones(sdp.b.size), 1.0)[0]
-    if likely_factorisation(Symmetric(Z.shape[0], sparse=(Z,))).flops == inf:
+    if deterministic_flops(Symmetric(Z.shape[0], sparse=(Z,))) == inf:
         raise ProblemError(TOO_LARGE)
     return sdp
 

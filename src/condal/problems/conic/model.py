@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.bound import infeasibility_proof
+from condal.certificates.bound import infeasibility_proof, require_failure
 from condal.certificates.certificate import Certificate
 from condal.certificates.judge import judged
 from condal.driver.memory import Plan
@@ -127,7 +127,8 @@ class ConicModel(OwnDataProofs, JudgesItself):
 
         Other options than those of a plain solve ask for more than a result.
         """
-        Stop(tol, options.pop("max_iters", None), options.pop("max_seconds", None))
+        Stop(tol, *(options.pop(name, None) for name in ("max_iters", "max_seconds")))
+        require_failure(options.pop("failure", 0.0))
         seed_of(options.pop("seed", None))
         callback, stopper = options.pop("callback", None), options.pop("stopper", None)
         require_kinds(callback=callback, stopper=stopper)

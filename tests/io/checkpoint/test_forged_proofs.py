@@ -227,7 +227,7 @@ def test_whatever_a_checkpoint_says_it_is_refused_or_what_is_returned_is_true(na
         put(path, about, tree, arrays)
         (tmp_path / "run.previous").unlink(missing_ok=True)
         try:
-            result = condal.resume(path, problem, max_iters=3)
+            result = condal.resume(path, problem, max_iters=3, max_seconds=1)
         except CondalError:
             refused += 1
             continue

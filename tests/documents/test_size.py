@@ -27,7 +27,7 @@ LINES = {
     "condal/maps": 2_488,
     "condal/methods": 11_171,
     "condal/nonsmooth": 744,
-    "condal/problems": 10_534,
+    "condal/problems": 10_528,
     "condal/report": 1_832,
     "condal/runtime": 1_168,
     "condal/sets": 895,

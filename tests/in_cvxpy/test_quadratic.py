@@ -121,8 +121,7 @@ def test_a_singular_form_is_stated_by_its_cone():
     s = linear.b - linear.A @ np.append(x, problem.value(x))
     assert s[2] == pytest.approx(np.linalg.norm(s[3:]))
     pair = without_cone(linear, Pair(np.append(x, problem.value(x)), s))
-    assert pair.x.tolist() == [1.0, 2.0]
-    assert pair.z.tolist() == [1.0, 2.0]
+    assert (pair.x.tolist(), pair.z.tolist()) == ([1.0, 2.0], [1.0, 2.0])
     w = cp.Variable(2)
     asked = cp.Problem(cp.Minimize(cp.quad_form(w, np.ones((2, 2)))), [w[0] >= 1, w[1] >= 2])
     asked.solve(solver=CONDAL())

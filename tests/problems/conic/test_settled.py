@@ -68,9 +68,8 @@ def test_no_trace_is_searched_for(monkeypatch):
     def fail(*arguments):
         raise AssertionError("the trace was searched for")
 
-    program = PROGRAMS[0]
     monkeypatch.setattr(modelling, "bound_traces", fail)
-    model = conic_model(program)
+    model = conic_model(PROGRAMS[0])
     assert model.solve(tol=1e-4).status is Status.SOLVED
     with pytest.raises(AssertionError, match="searched"):
         _ = model.trace
@@ -80,6 +79,8 @@ def test_a_chosen_method_and_a_given_trace_are_respected():
     program, _ = with_slacks(0)
     assert conic_model(program).solve("cgal", tol=1e-2).method.startswith("cgal")
     assert conic_model(program, 10.0).settled is None
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tolerance'"):
+        conic_model(program).solve(tolerance=1e-4)
 
 
 def test_a_bound_that_the_first_engine_proved_is_not_forgotten():

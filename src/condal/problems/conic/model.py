@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import signature
 from math import inf
 from typing import Any
 
@@ -94,6 +95,7 @@ class ConicModel(OwnDataProofs, JudgesItself):
         Result
             The result; with a verdict, it is returned without a solve.
         """
+        signature(solve).bind(None, method, **options)  # refuses names that are no options
         chosen = method is not None and not (isinstance(method, Plan) and not method.by_user)
         chosen |= any(options.get(name) is not None for name in ("warm_start", "storage"))
         limit, best = TimeLimit(options.get("max_seconds")), None
@@ -134,15 +136,19 @@ class ConicModel(OwnDataProofs, JudgesItself):
         require_kinds(callback=callback, stopper=stopper)
         if stopper is not None and stopper.stopped:
             return None
-        plain = not options.pop("verbose", False) and not any(
-            value is not None for name, value in options.items() if name not in IGNORED
-        )
+        verbose = options.pop("verbose", False)
+        asked = (value for name, value in options.items() if name not in IGNORED)
+        plain = not verbose and all(value is None for value in asked)
         result = None
         if self.settled is not None and plain and not self.has_trace:
             result = self.settled.result(self.shape, tol, self.seconds)
         if result is None and self.verdict is None and self._towards is not None:
             made = self.shape, self.problem, self._trace.traces
             result = self._towards.result_within(*made, tol, self.seconds)
+        if verbose and callback is None:
+            from condal.report.progress import Progress
+
+            callback = Progress()
         if result is not None and callback is not None:
             with callback if isinstance(callback, AbstractContextManager) else nullcontext():
                 callback(result.history.last)

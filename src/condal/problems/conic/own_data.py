@@ -102,11 +102,6 @@ class OwnDataProofs(Interpretation):
             return certificate
         return replace(certificate, how=f"{certificate.how}, {self._given_trace}")
 
-    def own_bound(self, w: Array) -> float:
-        """Return the bound on the minimised objective that w proves for any trace; -inf if none."""
-        unknown = Certificate(np.nan, -self.problem.sense * inf, inf, "")
-        return self._own_bound(w, unknown, 0.0)[0] if verifiable(self.program) else -inf
-
     def _own_bound(self, w: Array, certificate: Certificate, tol: float) -> tuple[float, Array]:
         """Return the bound that multipliers near w prove, and about these.
 

@@ -62,12 +62,6 @@ def _of(program: Program, proposal: Proposal) -> Proposal:
     return replace(proposal, x=unpacked(program, proposal.x))
 
 
-def _costs(program: Program) -> Array:
-    """The costs of the program as a minimisation."""
-    c = program.c.toarray().ravel()
-    return np.asarray(-c if program.maximise else c)
-
-
 def result_of(
     certificate: Certificate, status: Status, iterations: int, seconds: float, **fields: Any
 ) -> Result:
@@ -111,7 +105,8 @@ def inside_of(proposal: Proposal | None) -> list[Array]:
 
 def value_of(program: Program, proposal: Proposal) -> float:
     """Return the minimised objective of the proposed point."""
-    return float(_costs(program) @ proposal.x)
+    value = float((program.c @ proposal.x)[0])
+    return -value if program.maximise else value
 
 
 def vector_of(shape: Shape, proposal: Proposal) -> Array:

@@ -68,6 +68,17 @@ class Recorder:
         return numbers
 
 
+def watched(methods):
+    """The starts of solves with a public seed."""
+    starts, drawn, rng = [], np.random.default_rng, np.random.default_rng(5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(np.random, "default_rng", lambda *seeds: Recorder(drawn(*seeds), starts))
+        for method in methods:
+            problem = lowest_along(hidden_direction(starts, rng), 0.01)
+            condal.solve(problem, method, seed=0, **LIMITS)
+    return starts
+
+
 def hostile_problem(method, depth, *, seed):
     """A problem that knows every start of a solve with this seed, by having watched such solves."""
     starts, drawn, rng = [], np.random.default_rng, np.random.default_rng(5)

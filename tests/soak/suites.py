@@ -30,4 +30,5 @@ SUITES = (
     Suite("fuzz", "soak.fuzzing", 2.0),
     Suite("limits", "soak.limits", 2.0),
     Suite("proofs", "proofs.forgeries", 1.0),
+    Suite("adversarial", "soak.adversarial", 1.0),
 )

@@ -314,11 +314,13 @@ class Run:
             tol=float(self.stop.tol),
             seed=self.seed,
         )
-        LOG.info(
-            "%s: objective %.10g, bound %.10g, gap %.2g, infeasibility %.2g; %d iterations, %.2f s",
-            *(status.name.lower(), result.objective, result.bound, result.gap),
-            *(result.infeasibility, result.iterations, result.seconds),
-        )
+        if LOG.isEnabledFor(logging.INFO):
+            LOG.info(
+                "%s: objective %.10g, bound %.10g, gap %.2g, infeasibility %.2g; %d iterations, "
+                "%.2f s",
+                *(status.name.lower(), result.objective, result.bound, result.gap),
+                *(result.infeasibility, result.iterations, result.seconds),
+            )
         if self.fault is not None and self.fault.__cause__ is not None:
             self.fault.result = result
             raise self.fault

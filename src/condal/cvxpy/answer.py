@@ -278,16 +278,10 @@ class _Question:
         tol, reason = self.options.tol, ""
         if status is Status.INACCURATE:
             reason = certificate.how if x is None else certificate.excess(tol)
-        result = replace(
-            result,
-            y=result.y if z is None else z,
-            status=status,
-            certificate=certificate,
-            reason=reason,
-            tol=tol,
-        )
+        y = result.y if z is None else z
+        proved = replace(result, status=status, certificate=certificate, reason=reason)
         said = STATUSES.get(status, settings.OPTIMAL_INACCURATE)
-        return CvxpyAnswer(said, result, x, z)
+        return CvxpyAnswer(said, replace(proved, y=y, tol=tol), x, z)
 
     @property
     def _best(self) -> CvxpyAnswer:

@@ -63,7 +63,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         A method record such as `condal.CGAL()`, or its name, "cgal"; chosen by default.
     seed : int, optional
         The seed of randomised proofs; by default it is drawn from the system's entropy.
-    failure : float
+    failure : float, optional
         As of `condal.solve`: with 0, proofs are deterministic.
 
     Examples
@@ -91,10 +91,11 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         max_seconds: float | None = None,
         method: Method | str | None = None,
         seed: int | None = None,
+        failure: float = Options.failure,
         **others: Any,
     ) -> None:
         super().__init__()
-        options = Options(tol, trace_bound, max_iters, max_seconds, method, seed)
+        options = Options(tol, trace_bound, max_iters, max_seconds, method, seed, failure)
         self.options = options.updated(others)  # refuses them, and names those that there are
 
     def __eq__(self, other: object) -> bool:

@@ -40,11 +40,7 @@ UNVERIFIED = "the program's own data prove less than tol: scale the rows, or rai
 MAX_ATTEMPTS = 8  # of a solve, each with a smaller tolerance
 SMALLEST_CUT = 0.01  # of the tolerance
 NEAR = 100  # times tol: a gap that a smaller tolerance may close
-IGNORED = {
-    "every_seconds",
-    "failure",
-    "warm_start",
-}  # options that do not ask for more than a result
+IGNORED = {"every_seconds", "warm_start"}  # options that do not ask for more than a result
 
 
 @dataclass(frozen=True, eq=False)

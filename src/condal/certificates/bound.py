@@ -176,7 +176,7 @@ def certificate_by(
         unit=problem.gap_unit(seen.objective),
         size_of_X=problem.X.max_norm,
     )
-    return replace(certificate, bracket=is_bracket(problem, seen, certificate))
+    return replace(certificate, bracket=is_bracket(problem, seen, y, certificate))
 
 
 def known_bound(problem: Problem) -> float:

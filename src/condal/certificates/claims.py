@@ -215,7 +215,7 @@ class Trial:
         return rounded_text(bound, up=self.problem.maximise)
 
     def _bracketed(self, proved: Certificate) -> bool:
-        return is_bracket(self.problem, self.seen, proved, times=BRACKET_ROOM)
+        return is_bracket(self.problem, self.seen, self.result.y, proved, times=BRACKET_ROOM)
 
     def _dimacs(self) -> Claim:
         h, claimed = self.problem.h, self.claimed.dimacs

@@ -120,19 +120,25 @@ def refutes(problem: Problem, seen: EvaluatedPoint, y: Array, lower: float, pric
 
 
 def is_bracket(
-    problem: Problem, seen: EvaluatedPoint, certificate: Certificate, *, times: float = 1.0
+    problem: Problem,
+    seen: EvaluatedPoint,
+    y: Array,
+    certificate: Certificate,
+    *,
+    times: float = 1.0,
 ) -> bool:
     """Return `Certificate.bracket` of a point, with `times` the rounding that is allowed.
 
     The infeasibility is one number for all rows: where units differ, it hides what one row
-    violates, and over a large X a violation that is rounding may have a price.
+    violates, and over a large X a violation that is rounding may have a price at y.
     """
     beyond = problem.sense * (certificate.bound - certificate.objective)
+    price = problem.price(seen.Ax, problem.h.dual_point(y))  # the distance from X is rounding
     return bool(
         certificate.certified
         and certificate.inside
         and certificate.infeasibility <= times * EXACT_INFEASIBILITY
-        and certificate.price <= times * EXACT_PRICE
+        and price <= times * EXACT_PRICE * certificate.unit
         and beyond <= times * EXACT_PRICE * certificate.unit
         and _rows_hold(problem, seen.Ax, times * ROW_ROUNDING)
     )

@@ -63,6 +63,7 @@ COMMON = {  # the keys of --json, to which an application adds its own
     "price": float,
     "bracket": bool,
     "certified": bool,
+    "failure": float,
     "reconstruction": type(None),
     "iterations": int,
     "oracle_calls": int,

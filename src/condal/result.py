@@ -209,10 +209,25 @@ class Result:
         columns = self.history["objective"], self.history["bound"]
         return _is_upper(*columns, objective=self.objective, bound=self.bound)
 
+    @property
+    def surety(self) -> str:
+        """How sure the proof of the status is, in words; "" for one that is not proved."""
+        proof = self.infeasible if self.status is Status.INFEASIBLE else None
+        if self.status is not Status.SOLVED and not self.status.excludes_optimum:
+            return ""
+        failure = (self.certificate if proof is None else proof).failure
+        return f"wrong with probability at most {failure:.1g}" if failure else "deterministic proof"
+
+    def ending(self, text: str) -> str:
+        """Return the text of the status with the tolerance and how sure it is."""
+        if self.status is Status.SOLVED and self.tol is not None:
+            text = f"solved to tol {self.tol:g}"
+        return f"{text} ({self.surety})" if self.surety else text
+
     def rows(self) -> list[tuple[str, str]]:
         """Return the names and values of the summary."""
         return [
-            ("status", self.status.value),
+            ("status", self.ending(self.status.value)),
             *([("reason", self.reason)] if self.reason else []),
             *self._proved(),
             *([("x", str(self.reconstruction))] if self.reconstruction else []),

@@ -79,7 +79,7 @@ def test_storages(storage):
 def test_summary_says_what_was_proved():
     ended = run("solve", CYCLE, "--as", "max-cut")
     assert ended.exit_code == 0
-    assert "solved: gap, infeasibility and its price are proved" in ended.stdout
+    assert "  status         solved to tol 0.001 (deterministic proof)\n" in ended.stdout
     assert "the best possible: no cut of this graph weighs more" in ended.stdout
     assert "objective" in ended.stderr  # the header of the progress
     assert all(len(line) <= 80 for line in ended.output.splitlines())

@@ -15,6 +15,7 @@ import pytest
 import condal
 from condal.certificates.certificate import Certificate
 from condal.certificates.history import History, Row
+from condal.cli import result_text
 from condal.errors import CondalError, ProblemError
 from condal.io.results import Saved
 from condal.linalg.rounding import Proof
@@ -241,6 +242,21 @@ def test_the_certificate_in_words(solved):
     assert "Proved" not in none
     outside = " ".join(words.proof(certified(solved, distance_to_X=0.5)))
     assert "The point x lies at most 0.5 outside X." in outside
+
+
+def test_the_first_line_says_how_sure_the_proof_is(solved):
+    for failure, said in (
+        (0.0, "deterministic proof"),
+        (1e-6, "wrong with probability at most 1e-06"),
+    ):
+        result = certified(solved, failure=failure)
+        first = f"solved to tol {result.tol:g} ({said})"
+        assert f"status         {first}" in result.summary()
+        assert result_text.summary(result, [])[0] == ("status", first)
+        assert result_text.record(result, {})["failure"] == failure
+        assert words.verdict(result).title == f"Solved and proved ({said})"
+    stopped = replace(solved, status=Status.MAX_ITERS)
+    assert stopped.surety == ""
 
 
 def test_a_gap_is_a_percentage_only_where_it_is_a_share_of_the_objective(solved):

@@ -30,6 +30,7 @@ def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
         **{name: _finite(getattr(result, name)) for name in measured},
         "bracket": bool(result.bracket),
         "certified": bool(result.certificate.certified),
+        "failure": _finite(result.certificate.failure),
         "reconstruction": None
         if sketched is None
         else {**asdict(sketched), "image_error": _finite(sketched.image_error)},
@@ -50,7 +51,7 @@ def page(result: Result, file: str, answer: Rows) -> str:
 
 def summary(result: Result, answer: Rows) -> Rows:
     """Return names and values: the answer, what is proved about it, and the cost."""
-    rows = [("status", result.status.command_text)]
+    rows = [("status", result.ending(result.status.command_text))]
     rows += [("reason", result.reason)] if result.reason else []
     rows += answer
     if result.status.excludes_optimum:  # then no objective, gap or bound says anything
@@ -88,12 +89,16 @@ def _objective(result: Result) -> str:
 
 def _unit(result: Result) -> str:
     """Return what a gap is relative to, in words."""
-    return ", relative to the objective" if abs(result.objective) >= 1 else ", absolute"
+    unit = result.certificate.unit
+    if unit <= abs(result.objective):
+        return ", relative to the objective"
+    return ", absolute" if unit == 1 else f", relative to {unit:.2g}, about what f can reach"
 
 
 def _worth(result: Result) -> str:
     """Return the price: a part of the objective if that is at least 1, else an amount."""
-    return f"{result.price:.2g} {'of' if abs(result.objective) >= 1 else 'in'} the objective"
+    share = result.certificate.unit <= abs(result.objective)
+    return f"{result.price:.2g} {'of' if share else 'in'} the objective"
 
 
 def _finite(value: float) -> float | None:

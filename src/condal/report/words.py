@@ -34,7 +34,8 @@ _TONES = {
 
 def verdict(result: Result) -> VerdictText:
     """Return the verdict on a result."""
-    return VerdictText(*_TONES[result.status], result.status.title, _short(result))
+    surety = f" ({result.surety})" if result.surety else ""
+    return VerdictText(*_TONES[result.status], f"{result.status.title}{surety}", _short(result))
 
 
 def _short(result: Result) -> str:
@@ -54,8 +55,9 @@ def _short(result: Result) -> str:
 
 
 def _apart(result: Result) -> str:
-    """Return the gap, as a percentage of the objective if that is at least 1."""
-    return percent(result.gap) if abs(result.objective) >= 1 else f"{result.gap:.2g}"
+    """Return the gap, as a percentage of the objective if it is relative to that."""
+    share = result.certificate.unit <= abs(result.objective)
+    return percent(result.gap) if share else f"{result.gap:.2g}"
 
 
 def proof(result: Result) -> list[str]:

@@ -9,11 +9,11 @@ import scipy.sparse as sp
 
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import (
+    falls_along,
     proved_lower_bound,
     proved_upper_bound,
     proves_feasible,
     proves_infeasible,
-    proves_unbounded,
 )
 from condal.certificates.containment import contains
 from condal.certificates.exact import exact_residual, is_psd
@@ -25,6 +25,10 @@ from condal.problems.conic.interior import interior_point
 from sparse_matrices import identity
 
 D = 2.0**-44
+
+
+def is_unbounded(form, x, d):
+    return falls_along(form, d) and proves_feasible(form, x)
 
 
 def form(c, A, b, *cones) -> ConicForm:
@@ -59,24 +63,24 @@ def test_a_free_variable_without_rows_is_unbounded_whatever_the_scale():
     """1e10 x + z with 0 <= x <= 5 and z free falls along -z."""
     program = form([1e10, 0, 1], [[1, 1, 0]], [5], ("orthant", 2), ("free", 1))
     assert proved_lower_bound(program, np.array([-1.0])) == -np.inf
-    assert proves_unbounded(program, np.array([2.0, 3.0, 0.0]), np.array([0.0, 0.0, -1.0]))
-    assert not proves_unbounded(program, np.array([2.0, 3.0, 0.0]), np.array([0.0, 0.0, 1.0]))
+    assert is_unbounded(program, np.array([2.0, 3.0, 0.0]), np.array([0.0, 0.0, -1.0]))
+    assert not is_unbounded(program, np.array([2.0, 3.0, 0.0]), np.array([0.0, 0.0, 1.0]))
 
 
 def test_an_objective_with_curvature_does_not_fall_for_ever():
     """x^2 / 2 - x - y falls along y alone."""
     A, P = sp.csr_array((0, 2)), sp.csr_array(np.diag([1.0, 0.0]))
     program = ConicForm(np.array([-1.0, -1.0]), A, np.zeros(0), (Cone("free", 2),), P)
-    assert not proves_unbounded(program, np.zeros(2), np.array([1.0, 0.0]))
-    assert proves_unbounded(program, np.zeros(2), np.array([0.0, 1.0]))
+    assert not is_unbounded(program, np.zeros(2), np.array([1.0, 0.0]))
+    assert is_unbounded(program, np.zeros(2), np.array([0.0, 1.0]))
 
 
 def test_costs_of_mixed_scale_do_not_hide_a_ray():
     program = ConicForm(
         np.array([1e4, -1.0]), sp.csr_array((0, 2)), np.zeros(0), (Cone("orthant", 2),)
     )
-    assert proves_unbounded(program, np.zeros(2), np.array([0.0, 1.0]))
-    assert not proves_unbounded(program, np.zeros(2), np.array([1.0, 0.0]))
+    assert is_unbounded(program, np.zeros(2), np.array([0.0, 1.0]))
+    assert not is_unbounded(program, np.zeros(2), np.array([1.0, 0.0]))
     bounded = ConicForm(np.array([1e4, 1e-9]), program.A, program.b, program.cones)
     assert proved_lower_bound(bounded, np.zeros(0)) == pytest.approx(0.0, abs=1e-300)
 
@@ -185,7 +189,7 @@ def test_planted_programs_are_judged_right(seed):
     if np.linalg.matrix_rank(A) == m:
         assert proves_feasible(program, x)
     assert not proves_infeasible(program, rng.standard_normal(m))
-    assert not proves_unbounded(program, x, np.concatenate([rng.random(n), np.zeros(free)]))
+    assert not is_unbounded(program, x, np.concatenate([rng.random(n), np.zeros(free)]))
 
 
 def test_contains_is_strict_about_errors():

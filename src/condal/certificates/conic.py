@@ -88,12 +88,6 @@ def is_clear(value: float, data: Array, v: Array) -> bool:
     return value > DATA_ROUNDING * float(np.abs(data) @ np.abs(v))
 
 
-def proves_unbounded(form: ConicForm, x: Array, d: Array) -> bool:
-    """Whether a feasible point exists near x, and near d a direction of K with Ad = 0 along which
-    the objective falls."""
-    return falls_along(form, d) and proves_feasible(form, x)
-
-
 def falls_along(form: ConicForm, d: Array) -> bool:
     """Whether a direction of K with Ad = 0 along which the objective falls exists near d."""
     return is_clear(-proved_upper_bound(form.directions, d), form.c, d)

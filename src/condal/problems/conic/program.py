@@ -185,13 +185,6 @@ class Program:
         return found
 
 
-def trace_of(block: Block) -> Array:
-    """Return the vector of the trace: the diagonal, the sum, or the first entry."""
-    if block.kind == "psd":
-        return np.eye(block.n).ravel()
-    return np.ones(block.n) if block.kind == "orthant" else np.eye(1, block.n).ravel()
-
-
 def _canonical(part: Any, name: str) -> Any:
     """Return a CSR copy with duplicate entries summed."""
     if sp.issparse(part):

@@ -267,25 +267,25 @@ def chain(n):
     return symmetric(sp.diags(bands, [-2, -1, 0, 1, 2]))
 
 
-def test_the_proof_follows_what_is_affordable(monkeypatch):
+def test_the_proof_follows_what_is_affordable():
     long, short = chain(3000), chain(200)
     dense = Symmetric(200, dense=short.to_dense())
     hidden = Symmetric(200, operators=(aslinearoperator(short.to_dense()),))
     assert "sparse" in bound(long, 1e-3).how
     assert "dense" in bound(dense, 1e-3).how
     assert "dense" in bound(hidden, 1e-3).how
-    monkeypatch.setattr(costs, "MAX_FACTOR_BYTES", 0)
     for V in (long, short, dense, hidden):
-        proof = bound(V, 0.1)
+        with costs.spending(costs.Budget(bytes=0)):
+            proof = bound(V, 0.1)
         assert "random start" in proof.how
         assert proof.failure == 1e-6
         assert 0.4 - 1e-9 <= proof.value <= 0.51
 
 
-def test_discs_are_the_last_resort(monkeypatch):
-    monkeypatch.setattr(costs, "MAX_FACTOR_FLOPS", 0)
+def test_discs_are_the_last_resort():
     V = Symmetric(60, diagonal=np.ones(60))  # Lanczos ends at once and proves nothing
-    proof = bound(V, 1e-9)
+    with costs.spending(costs.Budget(flops=0)):
+        proof = bound(V, 1e-9)
     assert -1.1 <= proof.value <= 1.0
     assert np.isfinite(proof.value)
 

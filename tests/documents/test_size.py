@@ -37,7 +37,7 @@ LINES = {
     "condal/top": 1_218,
     "condal_lab": 13_371,
     "condal_mpi": 5_882,
-    "tests": 59_358,
+    "tests": 59_359,
 }
 
 

@@ -23,7 +23,7 @@ LINES = {
     "condal/domains": 2_203,
     "condal/driver": 3_241,
     "condal/io": 6_872,
-    "condal/linalg": 4_975,
+    "condal/linalg": 5_008,
     "condal/maps": 2_488,
     "condal/methods": 11_171,
     "condal/nonsmooth": 744,
@@ -36,8 +36,8 @@ LINES = {
     "condal/storage": 661,
     "condal/top": 1_218,
     "condal_lab": 13_371,
-    "condal_mpi": 5_882,
-    "tests": 59_359,
+    "condal_mpi": 5_886,
+    "tests": 59_383,
 }
 
 

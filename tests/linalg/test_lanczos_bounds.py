@@ -1,5 +1,6 @@
 """Bounds by Lanczos from a random start: wrong no more often than they say, and not too late."""
 
+from functools import partial
 from itertools import product
 from math import inf, pi, sqrt
 
@@ -8,13 +9,15 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import eigvalsh_tridiagonal
 
-from condal.linalg.lanczos import missed_share
+from condal.linalg import lanczos_bounds
+from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.lanczos_bounds import (
     LOOK_GROWTH,
     MAX_PROOF_STEPS,
     MIN_LOOK,
     Run,
-    from_random_start,
+    _component,
+    from_random_starts,
     probabilistic,
     steps_for,
 )
@@ -41,23 +44,44 @@ def unit_start(seed, n=N):
     return start / np.linalg.norm(start)
 
 
+def run_of(V, start, failure):
+    return Run(Recurrence(V, start, keep=0), V.product_error(), _component(failure, V.n))
+
+
 @pytest.mark.parametrize("values", [np.linspace(-1, 1, N), np.r_[-1.2, np.linspace(-1, 1, N - 1)]])
 @pytest.mark.parametrize("failure", [0.5, 0.1])
-def test_a_bound_fails_no_more_often_than_it_says(values, failure):
+@pytest.mark.parametrize("starts", [1, 2, 4])
+def test_a_bound_fails_no_more_often_than_it_says(values, failure, starts, monkeypatch):
     """With little slack between the Ritz value and the bound, a wrong one shows at once."""
+    monkeypatch.setattr(lanczos_bounds, "SHARES", (*(starts - 1) * [0.0], 1.0))
     V, wrong = Symmetric(N, diagonal=values), 0
     for seed in range(200):
-        proof = from_random_start(
-            V, unit_start(seed), slack=0.0, failure=failure, max_steps=1 + seed % 20
+        proof = from_random_starts(
+            V,
+            partial(np.random.default_rng(seed).standard_normal, N),
+            slack=0.0,
+            failure=failure,
+            max_steps=1 + seed % 20,
         )
         wrong += proof.value > values.min()
     assert wrong <= failure * 200
 
 
+@pytest.mark.parametrize("failure", [1e-6, 1e-9, 1e-12])
+def test_several_starts_prove_what_rounding_hides_from_one(failure):
+    V = Symmetric(N, diagonal=np.linspace(-1, 1, N))
+    proof = probabilistic(V, slack=1e-9, failure=failure, seed=0)
+    assert -1 - 2e-9 <= proof.value <= -1
+    assert "random starts" in proof.how
+    assert probabilistic(V, slack=1e-2, failure=1e-6, seed=0).how.startswith(
+        "Lanczos from a random start"
+    )
+
+
 def test_the_start_is_bounded_after_every_step_though_orthogonality_is_lost():
     """On a spectrum with an eigenvalue far away, Lanczos finds that several times over."""
     values = np.r_[np.linspace(-1, 1, N - 1), 1e3]
-    run = Run.of(Symmetric(N, diagonal=values), unit_start(0), 1.0)
+    run = run_of(Symmetric(N, diagonal=values), unit_start(0), 1.0)
     for k in range(1, 200):
         run.steps.grow_to(k)
         assert abs(unit_start(0)[0]) <= sum(run.loss(-1.0)) * run.t
@@ -65,7 +89,7 @@ def test_the_start_is_bounded_after_every_step_though_orthogonality_is_lost():
 
 
 def test_the_rest_is_the_product_of_the_betas_over_the_determinant():
-    run = Run.of(chebyshev(), unit_start(1), 1e-3)
+    run = run_of(chebyshev(), unit_start(1), 1e-3)
     run.steps.grow_to(30)
     assert run.t == pytest.approx(1e-3 * sqrt(pi / (2 * N)), rel=1e-9)
     for tau in (-1.001, -1.1, -3.0):
@@ -77,11 +101,11 @@ def test_the_rest_is_the_product_of_the_betas_over_the_determinant():
 
 
 def test_no_proof_is_surer_than_rounding_lets_it_be():
-    """The start is rounded to about 1e-16, and so is each step."""
+    """A start is rounded to about 1e-16, and so is each step."""
     V = chebyshev()
-    assert {probabilistic(V, slack=0.0, failure=p, seed=0).value for p in (0.0, 1e-16)} == {-inf}
+    assert {probabilistic(V, slack=0.0, failure=p, seed=0).value for p in (0.0, 1e-64)} == {-inf}
     likely = probabilistic(V, slack=1e-9, failure=1e-3, seed=0, max_steps=N)
-    rough = probabilistic(V, slack=1e-9, failure=1e-12, seed=0, max_steps=N)
+    rough = probabilistic(V, slack=1e-9, failure=1e-40, seed=0, max_steps=N)
     assert -1 - 1e-8 <= likely.value <= -1
     assert -1.1 <= rough.value < -1 - 1e-6
 

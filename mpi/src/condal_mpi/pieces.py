@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from math import inf
 from typing import Any
 
@@ -17,7 +18,7 @@ from condal.domains.spectral import Spectrahedron
 from condal.linalg.eigen import lowest
 from condal.linalg.eigenvalue_bounds import by_lanczos
 from condal.linalg.gradients import Gradient
-from condal.linalg.lanczos_bounds import from_random_start
+from condal.linalg.lanczos_bounds import from_random_starts
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.reductions import DiagonalScaling
 from condal.linalg.rounding import Proof
@@ -61,11 +62,14 @@ class DistributedSpectrahedron(Spectrahedron):
         total = self.trace if scaling is None else 1.0
 
         def prove(V: Symmetric, **options: Any) -> Proof:
-            q: Any = normals(self.team, self.n, seed=[seed, self.n])
             V, order = V.reordered()
-            return from_random_start(
-                V, q if order is None else q[order], failure=failure, **options
-            )
+            numbers = count()
+
+            def draw() -> Any:
+                q: Any = normals(self.team, self.n, seed=[seed, self.n, next(numbers)])
+                return q if order is None else q[order]
+
+            return from_random_starts(V, draw, failure=failure, **options)
 
         enough = min(enough, 0.0) if self.at_most and enough < inf else enough
         proof = by_lanczos(v, scaling, prove, slack=slack / total, enough=enough / total)

@@ -12,6 +12,11 @@ side at tau bounds it, too. For q_1 uniform on the sphere, |<z, q_1>| <= t has a
 most t sqrt(2n/pi). Every tau at which the right side is at most t is therefore a bound, but for
 that probability. This is one event for all k and all tau, so a run may be looked at after any step.
 
+Rounding costs about |F e_j| / t. Where that is too much, another start is drawn: the components of
+k independent starts are all at most t only with the product of their probabilities, so t may be the
+k-th root of what it was, and the least of their bounds holds. A share of `failure` is set aside for
+each number of starts.
+
 Nothing is assumed of the orthogonality of Q, which rounding destroys. F is bounded column by column
 by the rounding of one step, and the pivots of T - tau I are those of a T that differs by a few
 roundings, which are counted with F.
@@ -22,7 +27,7 @@ Where few eigenvalues are far from the others, such as those of hubs, it takes f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import ceil, inf, log, pi, sqrt
 
@@ -38,6 +43,7 @@ from condal.runtime.meter import Cancelled, agreed, check_cancelled
 MAX_PROOF_STEPS = 20_000  # of Lanczos
 STEP_ROUNDINGS = 12  # of max |alpha| + |tau| + max beta: of a step beside its product, and of T
 TRUSTED_ROUNDINGS = 64  # the same, of a product of an operator, whose products are trusted
+SHARES = (0.85, 0.05, 0.05, 0.05)  # of `failure`, for one start, for two, ...
 SUMS = 1.01  # times a sum of positive numbers: more than its rounding
 MIN_LOOK = 16  # steps before the first look at the Ritz values
 LOOK_GROWTH = 1.03  # of the steps between two looks at a bound that is enough
@@ -59,30 +65,53 @@ def probabilistic(
     The steps end where `enough` is proved or refuted, or the bound is within `slack` of the
     smallest Ritz value, or rounding is all that it loses.
     """
-    start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
+    rng = np.random.default_rng([seed, V.n])
     light = [term for term in V.terms if term.is_sparse]  # which are added up to one matrix
     lost = Symmetric(V.n, light).assembly_error() if len(light) > 1 else 0.0
     # The start is equally random in any order of the rows.
     V = V.reordered()[0].in_pieces()
-    proof = from_random_start(
-        V, start, slack=slack, failure=failure, enough=enough + lost, max_steps=max_steps
+    proof = from_random_starts(
+        V,
+        lambda: rng.standard_normal(V.n),
+        slack=slack,
+        failure=failure,
+        enough=enough + lost,
+        max_steps=max_steps,
     )
     return replace(proof, value=proof.value - lost)
 
 
-def from_random_start(
+def from_random_starts(
     V: Symmetric,
-    start: Array,
+    draw: Callable[[], Array],
     *,
     slack: float,
     failure: float,
     enough: float = inf,
     max_steps: int = MAX_PROOF_STEPS,
 ) -> Proof:
-    """`probabilistic` from n standard normal numbers that V does not depend on."""
-    run = Run.of(V, start, failure)
-    if not run.t > 0:
-        return Proof(-inf, "no Lanczos proof, as none is so sure")
+    """`probabilistic` from n standard normal numbers that V does not depend on, drawn anew for
+    each start."""
+    error, best, runs = V.product_error(), -inf, []
+    for k, share in enumerate(SHARES, start=1):
+        t = _component((share * failure) ** (1 / k), V.n)
+        start = draw()
+        runs.append(Recurrence(V, start / np.linalg.norm(start), keep=0))  # t pays for rounding
+        if t <= 0:
+            continue
+        tried = [Run(steps, error, t) for steps in runs]
+        proved = min(_bound(run, slack=slack, enough=enough, max_steps=max_steps) for run in tried)
+        best = max(best, proved)
+        if best >= enough or not agreed(any(run.starved(slack) for run in tried)):
+            break
+    if best == -inf:
+        return Proof(-inf, "no Lanczos proof: no time for one, or none is so sure")
+    from_ = "a random start" if len(runs) == 1 else f"{len(runs)} random starts"
+    return Proof(best, f"Lanczos from {from_}, {sum(run.steps for run in runs)} steps", failure)
+
+
+def _bound(run: Run, *, slack: float, enough: float, max_steps: int) -> float:
+    """Return the bound that one of the starts proves; -inf if there is no time."""
     in_time, next_least = True, MIN_LOOK
     for steps in _looks(max_steps, LOOK_GROWTH if enough < inf else SLACK_GROWTH):
         try:
@@ -91,7 +120,7 @@ def from_random_start(
         except Cancelled:  # fewer steps prove less
             in_time = False
         if run.steps.steps == 0:
-            return Proof(-inf, "no time for a proof")
+            return -inf
         done = run.steps.ended or not in_time or steps == max_steps
         if enough < inf:
             done = done or run.decides(enough)  # Ritz values only fall
@@ -101,9 +130,7 @@ def from_random_start(
         if agreed(done):
             break
     value = enough if enough < inf and sum(run.loss(enough)) <= 1 else -inf
-    value = max(value, run.largest_bound())
-    how = f"Lanczos from a random start, {run.steps.steps} steps"
-    return Proof(agreed(value), how, failure)
+    return agreed(max(value, run.largest_bound()))
 
 
 def steps_for(n: int, share: float, failure: float) -> int:
@@ -115,6 +142,11 @@ def steps_for(n: int, share: float, failure: float) -> int:
     return int(min(MAX_PROOF_STEPS, max(MIN_LOOK, ceil(steps))))
 
 
+def _component(failure: float, n: int) -> float:
+    """Return the t that a component of a start does not exceed with this probability at most."""
+    return failure * sqrt(pi / (2 * n)) * (1 - gamma(n + 8)) - 2 * UNIT_ROUNDOFF
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """The steps of a proof, a bound on the rounding of a product in one of them, and t."""
@@ -122,13 +154,6 @@ class Run:
     steps: Recurrence
     rounding: float
     t: float
-
-    @classmethod
-    def of(cls, V: Symmetric, start: Array, failure: float) -> Run:
-        """Begin at the start, whose rounding t pays for."""
-        steps = Recurrence(V, start / np.linalg.norm(start), keep=0)
-        t = failure * sqrt(pi / (2 * V.n)) * (1 - gamma(V.n + 8)) - 2 * UNIT_ROUNDOFF
-        return cls(steps, V.product_error(), t)
 
     def loss(self, tau: float) -> tuple[float, float]:
         """Return |r| |x_k| / t and the sum of |F e_j| |x_j| / t: if they add up to at most 1, tau
@@ -157,6 +182,14 @@ class Run:
             rest, rounded = self.loss(self.largest_bound())
             return rest <= rounded
         return rest + rounded <= 1
+
+    def starved(self, slack: float) -> bool:
+        """Return whether rounding is most of what the bound loses, and more than `slack`."""
+        if not self.steps.steps:
+            return False
+        bound = self.largest_bound()
+        rest, rounded = self.loss(bound)
+        return self.steps.ends()[0] - bound > slack and rest <= rounded
 
     def largest_bound(self) -> float:
         """Return the largest tau that the steps prove; -inf for none."""

@@ -104,7 +104,7 @@ def test_two_claims_do_not_share_one_part_of_the_failure_probability(
     model, checkpoint, monkeypatch
 ):
     shares, real = [], ledgers._share
-    monkeypatch.setattr(ledgers, "_share", lambda number: shares.append(number) or real(number))
+    monkeypatch.setattr(ledgers, "_share", lambda k, *of: shares.append(k) or real(k, *of))
 
     def change(ledger, value):
         value["answer"] = replace(ledger["certified"], y=1.01 * ledger["certified"].y)

@@ -27,7 +27,7 @@ LINES = {
     "condal/maps": 2_488,
     "condal/methods": 11_171,
     "condal/nonsmooth": 744,
-    "condal/problems": 10_517,
+    "condal/problems": 10_522,
     "condal/report": 1_834,
     "condal/runtime": 1_167,
     "condal/sets": 895,
@@ -37,7 +37,7 @@ LINES = {
     "condal/top": 1_218,
     "condal_lab": 13_371,
     "condal_mpi": 5_886,
-    "tests": 59_383,
+    "tests": 59_382,
 }
 
 

@@ -242,7 +242,7 @@ GOOD = np.array([[0.0, 1.0], [1.0, 0.0]])
         ({"points": CLOUD}, "k must be a whole number, at least 1; got None"),
         ({"points": [0.0, 1.0], "k": 1}, r"points must have 2 dimensions; got shape \(2,\)"),
         ({"points": np.zeros((0, 2)), "k": 1}, "points has no rows"),
-        ({"points": [[1e200], [-1e200]], "k": 1}, "beyond what double precision holds: scale"),
+        ({"points": [[1e200], [-1e200]], "k": 1}, "beyond what double precision holds; scale"),
         ({"k": 2}, "either points or distances .*; got neither"),
         ({"points": CLOUD, "distances": GOOD, "k": 1}, "either points or distances .*; got both"),
         ({"distances": -GOOD, "k": 1}, r"must not be negative; got -1 at \(0, 1\)"),

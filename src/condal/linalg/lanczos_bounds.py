@@ -105,7 +105,7 @@ def from_random_starts(
         if best >= enough or not agreed(any(run.starved(slack) for run in tried)):
             break
     if best == -inf:
-        return Proof(-inf, "no Lanczos proof: no time for one, or none is so sure")
+        return Proof(-inf, "no time for a proof" if t > 0 else "no Lanczos proof is so sure")
     from_ = "a random start" if len(runs) == 1 else f"{len(runs)} random starts"
     return Proof(best, f"Lanczos from {from_}, {sum(run.steps for run in runs)} steps", failure)
 

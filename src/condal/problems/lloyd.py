@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ from condal.runtime.arguments import real_array
 from condal.runtime.limits import UNLIMITED, TimeLimit
 
 MAX_SWEEPS = 100
+STARTS_AT_ONCE = 100  # a time limit is asked for between these
 
 
 class Cloud(Protocol):
@@ -128,9 +130,12 @@ def checked_distances(distances: Any) -> Array:
 
 def best_clustering(cloud: Cloud, k: int, trials: Trials) -> Any:
     """Return the labels of the cheapest of several k-means++ starts, each after Lloyd."""
-    drawn = [kmeans_plus_plus(cloud, k, trials.rng) for _ in trials]
-    labels, costs = lloyd(cloud, np.stack(drawn), k, trials.limit)
-    return labels[int(np.argmin(costs))]
+    best, least, left = None, np.inf, iter(trials)
+    while drawn := [kmeans_plus_plus(cloud, k, trials.rng) for _ in islice(left, STARTS_AT_ONCE)]:
+        labels, costs = lloyd(cloud, np.stack(drawn), k, trials.limit)
+        if best is None or costs.min() < least:
+            best, least = labels[int(np.argmin(costs))], costs.min()
+    return best
 
 
 def lloyd(cloud: Cloud, labels: Any, k: int, limit: TimeLimit = UNLIMITED) -> tuple[Any, Array]:

@@ -228,6 +228,7 @@ def test_every_cache_that_outlives_a_solve_is_known():
         "cvxpy/interior.py:_order",
         "linalg/eigen.py:start_vector",
         "linalg/triangles.py:svec_indices",
+        "runtime/extras.py:part",
         "linalg/blocked.py:_pool",
     }
 

@@ -17,7 +17,7 @@ from truth.rivals import clarabel_says
 from truth.templates import random_case
 
 METHODS = {  # with the tolerance, the iterations, and the number of problems of each domain
-    "cgal": (CGAL(eta=LineSearch()), 1e-2, 300, 1),
+    "cgal": (CGAL(eta=LineSearch()), 1e-2, 600, 1),
     "corrective": (corrective(), 1e-3, 300, 1),
     "default": (None, 1e-3, 300, 1),
     "interior-point": (InteriorPoint(), 1e-3, 60, 4),

@@ -152,7 +152,7 @@ def _without_optimum(problem: cp.Problem, judge: Judge, z: Array | None) -> Chec
     return CheckedAnswer(status=problem.status, proved=right, bound=bound, how=line)
 
 
-@np.errstate(divide="ignore", invalid="ignore")  # CVXPY divides by norms that may be 0
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # of norms that may be 0, or huge
 def _violation(problem: cp.Problem) -> float:
     """Return the largest violation of a constraint or attribute, as CVXPY measures it."""
     constraints = list(problem.constraints)
@@ -162,7 +162,7 @@ def _violation(problem: cp.Problem) -> float:
     return float(max(violations, default=0.0))
 
 
-@np.errstate(divide="ignore", invalid="ignore")  # CVXPY divides by norms that may be 0
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # of norms that may be 0, or huge
 def _price(problem: cp.Problem) -> float:
     """Return what the violations of the constraints are worth at most at their duals."""
     total = 0.0

@@ -32,7 +32,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array
-from condal.methods.interior.newton_system import Direction, Newton, norm
+from condal.linalg.rounding import stable_norm
+from condal.methods.interior.newton_system import Direction, Newton
 from condal.methods.interior.psd import Psd
 from condal.methods.interior.standard import Cone, ConePoint, is_small
 from condal.methods.interior.vector_cones import Orthant, SecondOrder
@@ -183,8 +184,8 @@ class Embedded:
     def error(self) -> float:
         """The largest of the relative residuals and the gap of the pair u / tau, y / tau."""
         program, (rows, duals, free, _) = self.program, self._residuals
-        primal = norm(rows) / (1.0 + norm(program.b))
-        dual = max(norm(duals), norm(free)) / (1.0 + norm(program.c))
+        primal = stable_norm(rows) / (1.0 + stable_norm(program.b))
+        dual = max(stable_norm(duals), stable_norm(free)) / (1.0 + stable_norm(program.c))
         return max(primal / self.tau, dual / self.tau, self.gap)
 
     @cached_property
@@ -194,12 +195,13 @@ class Embedded:
         program = self.program
         separator = direction = inf
         if dual > 0:
-            off = norm(self._pulled + self.z) + norm(program.free_adjoint(self.y))
+            off = stable_norm(self._pulled + self.z) + stable_norm(program.free_adjoint(self.y))
             separator = off / dual
         if primal < 0:
-            direction = norm(self._image) / -primal
+            direction = stable_norm(self._image) / -primal
         return separator, direction
 
+    @np.errstate(over="ignore", invalid="ignore")  # of a step that is then refused
     def advanced(self) -> Embedded | None:
         """Return the point after a predictor and a corrector; None where rounding prevents it."""
         newton = Newton.of(self)
@@ -217,6 +219,7 @@ class Embedded:
             length *= SHORTENING
         return None
 
+    @np.errstate(over="ignore", invalid="ignore")  # of a step that is then refused
     def centred(self) -> Embedded | None:
         """Return a point whose y / tau has its slack inside the dual cone; None if none is near.
 
@@ -251,6 +254,8 @@ class Embedded:
         return least
 
     def _moved(self, d: Direction, primal: float, dual: float) -> Embedded | None:
+        if not all(np.isfinite(part).all() for part in (d.w, d.y, d.tau, d.kappa)):
+            return None
         pairs = []
         for pair, step in zip(self.pairs, d.steps, strict=True):
             moved = pair.moved(step, primal, dual)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from condal.linalg.points import Array
+from condal.linalg.rounding import stable_norm
 from condal.methods.interior.standard import ConePoint, Step
 
 if TYPE_CHECKING:
@@ -172,7 +173,9 @@ class Newton:
         q = r - eta * self.H_residual
         constant = gap + float(program.c @ q) + product / at.tau
         y, w = self.system.solved_with_free(rows - program.A @ q, free)
-        accepted = max(DIRECTION_ERROR * norm(rows), DIRECTION_ROUNDING * (1.0 + norm(program.b)))
+        accepted = max(
+            DIRECTION_ERROR * stable_norm(rows), DIRECTION_ROUNDING * (1.0 + stable_norm(program.b))
+        )
         best, error = None, inf
         for _ in range(1 + MAX_REFINEMENTS):
             rise = constant - float((program.b - self.AHc) @ y) + float(program.d @ w)
@@ -182,7 +185,7 @@ class Newton:
             du = r - _scaled(at, dz)
             missing = rows + tau * program.b - program.image(du, dw)
             missing_free = free + tau * program.d - program.free_adjoint(dy)
-            size = max(norm(missing), norm(missing_free))
+            size = max(stable_norm(missing), stable_norm(missing_free))
             if best is not None and not size < 0.5 * error:
                 break
             steps = tuple(Step(du[place], dz[place]) for place in program.places)
@@ -200,8 +203,3 @@ def _scaled(at: Embedded, v: Array) -> Array:
     """H v, cone by cone."""
     places = zip(at.pairs, at.program.places, strict=True)
     return np.concatenate([np.zeros(0), *(pair.scaled(v[place]) for pair, place in places)])
-
-
-def norm(v: Array) -> float:
-    """Return |v|."""
-    return sqrt(float(v @ v))

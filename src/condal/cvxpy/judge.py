@@ -131,7 +131,8 @@ class Judge:
         if bound < enough:
             bound = max(bound, self.bound(pair.z, enough, x))
         violations = self.violations.of(x)
-        price = self.violations.price(violations, pair.z) / unit
+        # The dual that proves the bound lies near z: its price is at least what the bound exceeds.
+        price = max(self.violations.price(violations, pair.z), bound - objective) / unit
         infeasibility = self.violations.relative(violations)
         how = self.how if bound > -inf else NO_BOUND
         judged = Certificate(objective, bound, infeasibility, how, price=price, unit=unit)

@@ -48,7 +48,7 @@ def test_max_seconds_holds_for_a_search_for_a_trace_bound():
 
 
 def test_an_error_at_the_limit_names_it():
-    _, error = seconds_of(nearest_correlation(40, weighted=True), 0.01)
+    _, error = seconds_of(nearest_correlation(40, weighted=True), 1e-6)
     assert "the time limit was reached before there was an answer: raise max_seconds" in error
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import FormatError, ProblemError
+from condal.io.formats.npy import NUMBERS
 from condal.io.results.fields import Fields
 from condal.linalg.points import LowRank, Outer
 
@@ -31,10 +32,7 @@ def described(x: Any) -> dict[str, Any] | None:
         return None
     if isinstance(x, tuple):
         return {"kind": BLOCKS, "blocks": [described(block) for block in x]}
-    kind = _kind(x)
-    arrays = {name: _array(x if kind == ARRAY else getattr(x, name)) for name in PARTS[kind]}
-    shapes = {name: _shape(array) for name, array in arrays.items()}
-    return {"kind": kind, "arrays": shapes}
+    return {"kind": _kind(x), "arrays": {name: _shape(array) for name, array in arrays_of(x)}}
 
 
 def arrays_of(x: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -45,7 +43,13 @@ def arrays_of(x: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     elif x is not None:
         kind = _kind(x)
         for name in PARTS[kind]:
-            yield prefix + name, _array(x if kind == ARRAY else getattr(x, name))
+            array = np.asarray(x if kind == ARRAY else getattr(x, name))
+            if array.dtype.kind not in NUMBERS:
+                raise ProblemError(
+                    f"a result is saved as arrays of numbers; got {type(x).__name__} in x, of "
+                    f"{array.dtype}"
+                )
+            yield prefix + name, array
 
 
 def point_of(description: Fields, arrays: Mapping[str, Any], prefix: str = "") -> Any:
@@ -89,13 +93,3 @@ def _kind(x: Any) -> str:
 def _shape(array: Any) -> str:
     """Return the dtype and shape, as float64[64, 14]."""
     return f"{array.dtype.name}{list(array.shape)}"
-
-
-def _array(values: Any) -> Any:
-    array = np.asarray(values)
-    if array.dtype.kind not in "biufc":
-        raise ProblemError(
-            f"a result is saved as arrays of numbers; got {type(values).__name__} in x, of "
-            f"{array.dtype}"
-        )
-    return array

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.io.container.array_file import without_gaps
 
@@ -27,10 +26,6 @@ def same(a: Any, b: Any) -> bool:
         return a.dtype == b.dtype and a.tobytes() == b.tobytes()
     if type(a) is float:
         return struct.pack("<d", a) == struct.pack("<d", b)
-    if sp.issparse(a):
-        parts = ("row", "col", "data") if a.format == "coo" else ("indptr", "indices", "data")
-        flags = a.has_canonical_format == b.has_canonical_format
-        return a.shape == b.shape and flags and all(_part(a, b, name) for name in parts)
     if isinstance(a, tuple | list):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):

@@ -2,8 +2,8 @@
 
 The JSON has null, booleans, texts, integers, finite floats and lists as they are. Everything else
 is an object of one key, which says what it is: a tuple, a dict, a number by an array of one entry
-(NumPy's, and floats that are not finite), an array by its place in the list, a sparse matrix, or an
-instance of a class of `known`. What the tree refers to twice is written once and is one object
+(NumPy's, and floats that are not finite), an array by its place in the list, or an instance of a
+class of `known`. What the tree refers to twice is written once and is one object
 again; objects are numbered in the order in which they are complete.
 
 Files are not trusted: `unpack` makes no instance of another class, and calls nothing that a file
@@ -18,7 +18,6 @@ from enum import Enum
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from condal.errors import FormatError, ProblemError
@@ -28,7 +27,6 @@ from condal.io.container.array_file import MAX_DIMENSIONS, dtype_name, filled
 
 MAX_LEVELS = 64
 SCALARS = (np.bool_, np.integer, np.floating, np.complexfloating)
-SPARSE = {"csr": sp.csr_array, "csc": sp.csc_array, "coo": sp.coo_array}
 
 
 class Beside(Protocol):
@@ -117,13 +115,6 @@ class _Packing:
             if any(type(key) is not str for key in value):
                 self._refuse("the keys of a dict must be texts")
             return {"dict": self._named(value)}
-        form = next((name for name, cls in SPARSE.items() if kind is cls), None)
-        if form is not None and len(value.shape) == 2:
-            coo = form == "coo"
-            arrays = (value.row, value.col) if coo else (value.indices, value.indptr)
-            # CSR and CSC find out whether their entries are in order.
-            ordered, shape = coo and bool(value.has_canonical_format), map(int, value.shape)
-            return {"sparse": [form, *shape, ordered, *map(self._array, (value.data, *arrays))]}
         return {"instance": [self._name(value), self._named(self._attributes(value))]}
 
     def _attributes(self, value: Any) -> dict[str, Any]:
@@ -195,7 +186,6 @@ class _Unpacking:
             "scalar": lambda part, level: self._number(part),
             "float": lambda part, level: float(self._number(part)),
             "same": lambda part, level: self._same(part),
-            "sparse": lambda part, level: self._done(self._sparse(*part)),
             "tuple": self._tuple,
             "dict": lambda part, level: self._done(self._named(part, level)),
             "instance": lambda part, level: self._instance(level, *part),
@@ -254,33 +244,6 @@ class _Unpacking:
         if not isinstance(part, dict):
             raise ValueError("named values are not an object")
         return {name: self._value(item, level) for name, item in part.items()}
-
-    def _sparse(
-        self, form: Any, rows: Any, columns: Any, ordered: Any, *numbers: Any
-    ) -> sp.sparray:
-        data, first, second = map(self._array, numbers)
-        whole = type(rows) is type(columns) is int and type(ordered) is bool
-        if not whole or form not in tuple(SPARSE) or min(rows, columns) < 0:
-            raise ValueError("invalid sparse matrix")
-        if any(array.ndim != 1 for array in (data, first, second)):
-            raise ValueError("invalid sparse matrix")
-        if not first.dtype.kind == second.dtype.kind == "i":
-            raise ValueError("the indices of a sparse matrix are not whole numbers")
-        if form == "coo":
-            matrix = sp.coo_array((data, (first, second)), shape=(rows, columns))
-            down, right = np.diff(first), np.diff(second)
-            if ordered and not np.all((down > 0) | ((down == 0) & (right > 0))):
-                raise ValueError("entries of a sparse matrix are not in order")
-            matrix.has_canonical_format = ordered
-            return matrix
-        # SciPy would check nothing before it allocates a line for each one of the shape.
-        if second.size != (rows if form == "csr" else columns) + 1 or data.size != second[-1]:
-            raise ValueError("invalid sparse matrix")
-        matrix = SPARSE[form]((rows, columns), dtype=data.dtype)
-        matrix.data, matrix.indices, matrix.indptr = data, first, second
-        matrix.check_format(full_check=True)  # it may set copies
-        matrix.data, matrix.indices, matrix.indptr = data, first, second
-        return matrix
 
     def _instance(self, level: int, name: Any, inside: Any) -> Any:
         """Return an instance with all the attributes of its class and no others."""

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import math
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.io.container.array_file import DIGEST_BYTES, LENGTHS, head_bytes, raw
+from condal.io.container.array_file import DIGEST_BYTES, DTYPES, LENGTHS, head_bytes, raw
 from condal.io.container.manifest import sealed
 from condal.io.formats import read_graph
 from condal.io.safe_files import read_whole
@@ -52,7 +53,7 @@ def claiming(rows: int) -> bytes:
     begin = len(MAGIC) + LENGTHS.size
     version, length = LENGTHS.unpack(data[len(MAGIC) : begin])
     values = json.loads(data[begin : begin + length])
-    values["arrays"][0].update(shape=[rows], length=4 * rows)
+    values["arrays"][0].update(shape=[rows])
     text = json.dumps(values, separators=(",", ":")).encode()
     head = MAGIC + LENGTHS.pack(version, len(text)) + text
     return head + hashlib.sha256(head).digest() + data[begin + length + DIGEST_BYTES :]
@@ -77,9 +78,10 @@ def resealed(data: bytes) -> bytes:
         version, length = LENGTHS.unpack(data[len(MAGIC) : begin])
         values = json.loads(data[begin : begin + length])
         body = data[begin + length + DIGEST_BYTES :]
+        rest = body
         for array in values["arrays"]:
-            own = body[array["offset"] : array["offset"] + array["length"]]
-            array["sha256"] = hashlib.sha256(own).hexdigest()
+            size = math.prod(array["shape"]) * DTYPES[array["dtype"]].itemsize
+            array["sha256"], rest = hashlib.sha256(rest[:size]).hexdigest(), rest[size:]
         text = json.dumps(values, separators=(",", ":")).encode()
         head = MAGIC + LENGTHS.pack(version, len(text)) + text
         return head + hashlib.sha256(head).digest() + body

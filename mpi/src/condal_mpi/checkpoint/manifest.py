@@ -45,7 +45,6 @@ class ShardSpec:
     dtype: str
     row: tuple[int, ...]
     by_columns: bool
-    writeable: bool
 
     @classmethod
     def of(cls, array: Array) -> ShardSpec:
@@ -54,24 +53,24 @@ class ShardSpec:
         assert name is not None
         flags = array.flags
         by_columns = bool(flags.f_contiguous and not flags.c_contiguous)
-        return cls(name, array.shape[1:], by_columns, bool(flags.writeable))
+        return cls(name, array.shape[1:], by_columns)
 
     @classmethod
     def read(cls, values: Any) -> ShardSpec:
         """Read a list that `as_json` made; ValueError for another value."""
-        fields: list[Any] = values if isinstance(values, list) and len(values) == 4 else [None] * 4
-        name, row, by_columns, writeable = fields
+        fields: list[Any] = values if isinstance(values, list) and len(values) == 3 else [None] * 3
+        name, row, by_columns = fields
         whole = isinstance(row, list) and all(
             type(n) is int and 0 <= n < MAX_EXACT_INT for n in row
         )
-        flags = type(by_columns) is bool and type(writeable) is bool
-        if name not in DTYPES or not whole or len(row) >= MAX_DIMENSIONS or not flags:
+        flagged = type(by_columns) is bool
+        if name not in DTYPES or not whole or len(row) >= MAX_DIMENSIONS or not flagged:
             raise ValueError("there is no such array")
-        return cls(name, tuple(row), by_columns, writeable)
+        return cls(name, tuple(row), by_columns)
 
     def as_json(self) -> list[Any]:
         """Return the spec as it is written."""
-        return [self.dtype, list(self.row), self.by_columns, self.writeable]
+        return [self.dtype, list(self.row), self.by_columns]
 
     def cuts(self, rows: int) -> list[int]:
         """Return where the pieces of `rows` rows begin, and where the last one ends."""
@@ -218,8 +217,6 @@ class Parts:
                     for row, piece in part.rows(k, begin - first, end - first):
                         at = first + row - begin
                         arrays[k][at : at + len(piece)] = piece
-        for array, spec in zip(arrays, self.specs, strict=True):
-            array.flags.writeable = spec.writeable
         return arrays
 
     def _part(self, rank: int, file: BufferedReader, path: Path) -> Part:

@@ -36,7 +36,7 @@ DTYPES = {  # by their names in a file; in the byte order of the machine once th
     f"<{code}": np.dtype(code)
     for code in ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
 } | {f"|{code}": np.dtype(code) for code in ("b1", "i1", "u1")}
-FIELDS = ("dtype", "shape", "strides", "writeable", "offset", "length", "sha256")
+FIELDS = ("dtype", "shape", "strides", "sha256")
 
 
 class Head(NamedTuple):
@@ -57,10 +57,16 @@ def magic(kind: Kind) -> bytes:
 def head_bytes(
     kind: Kind, about: dict[str, Any], skeleton: Any, arrays: Sequence[NDArray[Any]]
 ) -> bytes:
-    """Return all that comes before the bytes of the arrays."""
-    values = {"about": about, "skeleton": skeleton, "arrays": table_of(arrays)}
+    """Return all that comes before the bytes of the arrays, which have no gaps."""
+    table = []
+    for array in arrays:
+        strides = array.strides if array.size else _c_strides(array.shape, array.itemsize)
+        digest = hashlib.sha256(raw(array)).hexdigest()
+        values = (dtype_name(array.dtype), list(array.shape), list(strides), digest)
+        table.append(dict(zip(FIELDS, values, strict=True)))
+    header = {"about": about, "skeleton": skeleton, "arrays": table}
     try:
-        text = json.dumps(kind.stamp() | values, allow_nan=False, separators=(",", ":")).encode()
+        text = json.dumps(kind.stamp() | header, allow_nan=False, separators=(",", ":")).encode()
     except (RecursionError, TypeError, ValueError) as error:
         raise ProblemError(
             f"no checkpoint can be made: what it is about is not plain JSON ({error}); give texts, "
@@ -137,7 +143,7 @@ def dtype_name(dtype: Any) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """An array in a file: where its bytes begin after the head, their number and their SHA-256.
+    """An array in a file: the SHA-256 of its bytes, and where they begin after the head.
 
     The strides give the order of the axes; there are no gaps.
     """
@@ -145,10 +151,13 @@ class Entry:
     dtype: str
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    writeable: bool
-    offset: int
-    length: int
     sha256: str
+    offset: int
+
+    @property
+    def length(self) -> int:
+        """The number of its bytes."""
+        return math.prod(self.shape) * DTYPES[self.dtype].itemsize
 
     def read(self, file: BufferedIOBase) -> NDArray[Any]:
         """Read the array from where the file stands; ValueError if its bytes have changed."""
@@ -166,24 +175,7 @@ class Entry:
             raise ValueError("a truth value is neither 0 nor 1")
         if not np.little_endian:
             flat = flat.byteswap()
-        array = np.ndarray(self.shape, dtype, flat, strides=self.strides)
-        array.flags.writeable = self.writeable
-        return array
-
-
-def table_of(arrays: Sequence[NDArray[Any]]) -> list[dict[str, Any]]:
-    """Return the table of arrays without gaps, as JSON."""
-    table: list[dict[str, Any]] = []
-    offset = 0
-    for array in arrays:
-        data, name = raw(array), dtype_name(array.dtype)
-        assert name is not None
-        strides = array.strides if array.size else _c_strides(array.shape, array.itemsize)
-        flag, digest = bool(array.flags.writeable), hashlib.sha256(data).hexdigest()
-        values = (name, list(array.shape), list(strides), flag, offset, data.nbytes, digest)
-        table.append(dict(zip(FIELDS, values, strict=True)))
-        offset += data.nbytes
-    return table
+        return np.ndarray(self.shape, dtype, flat, strides=self.strides)
 
 
 def raw(array: NDArray[Any]) -> memoryview:
@@ -202,36 +194,34 @@ def entries_of(table: Any, room: int) -> list[Entry]:
         raise ValueError("there is no table of arrays")
     entries, offset = [], 0
     for values in table:
-        entry = _entry(values)
-        if entry.offset != offset or entry.length > room - offset:
-            raise ValueError("an array is not where the table says, or longer than the file")
+        entry = _entry(values, offset)
         offset += entry.length
+        if offset > room:
+            raise ValueError("an array is longer than the file")
         entries.append(entry)
     if offset != room:
         raise ValueError(f"it has {room - offset} bytes that belong to nothing")
     return entries
 
 
-def _entry(values: Any) -> Entry:
+def _entry(values: Any, offset: int) -> Entry:
     if not isinstance(values, dict) or tuple(values) != FIELDS:
         raise ValueError("an entry of the table has other fields")
-    shape, strides, dtype = (values[name] for name in ("shape", "strides", "dtype"))
-    if not isinstance(shape, list) or not isinstance(strides, list):
-        raise ValueError("an array has no shape, or no strides")
-    counts = (*shape, values["offset"], values["length"])
-    if any(type(n) is not int or not 0 <= n < MAX_EXACT_INT for n in counts):
-        raise ValueError("an array has an invalid shape, offset or length")
-    if not isinstance(dtype, str) or dtype not in DTYPES or len(shape) > MAX_DIMENSIONS:
-        raise ValueError("an array has a dtype or a shape that no checkpoint has")
-    if math.prod(shape) * DTYPES[dtype].itemsize != values["length"]:
-        raise ValueError("the length of an array does not match its shape")
-    whole = all(type(n) is int and abs(n) < MAX_EXACT_INT for n in strides)
-    fits = whole and len(strides) == len(shape)
+    dtype, shape, strides, sha256 = values.values()
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise ValueError("an array has a dtype that no checkpoint has")
+    if not _are_whole(shape) or min(shape, default=0) < 0 or len(shape) > MAX_DIMENSIONS:
+        raise ValueError("an array has an invalid shape")
+    fits = _are_whole(strides) and len(strides) == len(shape)
     if not fits or not without_gaps(shape, strides, DTYPES[dtype].itemsize):
         raise ValueError("the strides of an array do not match its shape")
-    if type(values["writeable"]) is not bool or not isinstance(values["sha256"], str):
-        raise ValueError("an array has no flag or no SHA-256")
-    return Entry(**{**values, "shape": tuple(shape), "strides": tuple(strides)})
+    return Entry(dtype, tuple(shape), tuple(strides), sha256, offset)
+
+
+def _are_whole(numbers: Any) -> bool:
+    return isinstance(numbers, list) and all(
+        type(n) is int and abs(n) < MAX_EXACT_INT for n in numbers
+    )
 
 
 def without_gaps(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
@@ -258,9 +248,7 @@ def filled(array: NDArray[Any]) -> NDArray[Any]:
     whole = array.size == 0 or without_gaps(array.shape, array.strides, array.itemsize)
     if whole and array.dtype == native:
         return array
-    copy = np.array(array, dtype=native, order="K")
-    copy.flags.writeable = array.flags.writeable
-    return copy
+    return np.array(array, dtype=native, order="K")
 
 
 def _slowest_first(strides: Sequence[int]) -> list[int]:

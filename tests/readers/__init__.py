@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 import condal
 from condal.io import formats
-from condal.io.formats.answers import read_factors, read_result, read_solution, write_solution
+from condal.io.formats.answers import read_factors, read_result, read_solution, solution_lines
+from condal.io.formats.writing import write_text
 from condal.problems.conic import files
 from readers import holding, results, shards
 from readers.contents import (
@@ -172,7 +173,9 @@ PROGRAMS = [
         (SOLUTION,),
         holding.solution,
         1,
-        write=lambda path, found: write_solution(path, found.z, found.X, found.X),
+        write=lambda path, found: write_text(
+            path, (f"{line}\n" for line in solution_lines(found.z, found.X, found.X))
+        ),
         same=holding.same_solution,
     ),
     Format(

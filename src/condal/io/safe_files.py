@@ -28,6 +28,18 @@ RATIO_FLOOR = 16 << 20  # bytes that a packed file may always have
 
 
 @contextmanager
+def naming(path: PathLike, within: str = "") -> Iterator[None]:
+    """Name the file, and the place within it, in a FormatError of the block that names no file."""
+    try:
+        yield
+    except FormatError as error:
+        if error.path is not None:
+            raise
+        text, name = f"{within}{error}", os.fsdecode(path)
+        raise FormatError(text, path=name, line=error.line) from error.__cause__
+
+
+@contextmanager
 def opened(path: PathLike) -> Iterator[BufferedReader]:
     """Open a regular file to read.
 

@@ -21,8 +21,7 @@ from condal.io.formats.entries import weight_fault
 from condal.io.formats.sdpa_parser import parse_entries
 from condal.io.formats.signatures import is_npz
 from condal.io.formats.text import Text, quote, read_text
-from condal.io.formats.writing import write_text
-from condal.io.safe_files import PathLike
+from condal.io.safe_files import PathLike, naming
 from condal.linalg.points import Array, LowRank
 
 HEAD_BYTES = 1 << 16
@@ -71,33 +70,32 @@ def read_pair(path: PathLike) -> GivenAnswer:
     The dual is `y` (or `z`). The point is `x`, or `U` with `weights` for U diag(weights) U', or
     blocks `X` (a single one) or `X1`, `X2`, ...
     """
-    arrays = read_arrays(path)
+    with naming(path):
+        return _pair(read_arrays(path))
+
+
+def _pair(arrays: dict[str, Any]) -> GivenAnswer:
     for name in arrays:
         if name not in (POINT, *FACTOR, *DUALS) and not _BLOCK.fullmatch(name):
             raise FormatError(
-                f"holds {name[:40]!a}; wanted y, and x, or U and weights, or X, or X1, X2, ...",
-                path=str(path),
+                f"holds {name[:40]!a}; wanted y, and x, or U and weights, or X, or X1, X2, ..."
             )
     duals = [arrays[name] for name in DUALS if name in arrays]
     if len(duals) > 1:
-        raise FormatError("holds y and z, of which one is the dual: leave one out", path=str(path))
+        raise FormatError("holds y and z, of which one is the dual: leave one out")
     blocks = sorted((int(name[1:] or 1), name) for name in arrays if name.startswith("X"))
     if [number for number, _ in blocks] != list(range(1, 1 + len(blocks))):
-        raise FormatError("has blocks that are not X1, X2, ... in order", path=str(path))
+        raise FormatError("has blocks that are not X1, X2, ... in order")
     x = arrays.get(POINT)
     if "U" in arrays:
-        x = _low_rank(arrays, path)
+        U, weights = arrays["U"], arrays.get("weights")
+        if U.ndim != 2 or weights is None or weights.shape != U.shape[1:]:
+            raise FormatError("needs weights, a number for each column of U")
+        x = LowRank(U.astype(float), weights.astype(float))
     if (x is not None) and blocks:
-        raise FormatError("holds the point twice: give x, or U and weights, or X", path=str(path))
+        raise FormatError("holds the point twice: give x, or U and weights, or X")
     X = tuple(arrays[name] for _, name in blocks) or None
     return GivenAnswer(".npz", x, X, duals[0] if duals else None)
-
-
-def _low_rank(arrays: dict[str, Any], path: PathLike) -> LowRank:
-    U, weights = arrays["U"], arrays.get("weights")
-    if U.ndim != 2 or weights is None or weights.shape != U.shape[1:]:
-        raise FormatError("needs weights, a number for each column of U", path=str(path))
-    return LowRank(U.astype(float), weights.astype(float))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +106,8 @@ class SdpaSolution:
     X: tuple[Any, ...]
 
 
-def write_solution(path: PathLike, z: Array, slack: Sequence[Any], X: Sequence[Any]) -> None:
-    """Write z and the entries of the slack sum_i z_i F_i - F_0 and of X in CSDP's format."""
-    write_text(path, (f"{line}\n" for line in solution_lines(z, slack, X)))
-
-
 def solution_lines(z: Array, slack: Sequence[Any], X: Sequence[Any]) -> Iterator[str]:
-    """Yield the lines of a solution in CSDP's format.
+    """Yield the lines of z, the slack sum_i z_i F_i - F_0 and X in CSDP's format.
 
     Of a matrix, sparse or dense, the nonzeros of the upper triangle are written. A vector stands
     for a diagonal block.
@@ -187,7 +180,7 @@ def read_factors(path: PathLike, sizes: Sequence[int], rows: int | None = None) 
     text = read_text(path)
     head, after = next(text.lines())
     words = head.split()
-    if words[:2] != DUAL or len(words) != 3 or not _is_count(words[2]):
+    if words[:2] != DUAL or len(words) != 3 or not numerals.is_count(words[2]):
         raise text.error("does not begin with 'dual variable' and its length, as SDPLR's files do")
     count = int(words[2])
     if rows is not None and count != rows:
@@ -202,15 +195,11 @@ def read_factors(path: PathLike, sizes: Sequence[int], rows: int | None = None) 
     return SdpaSolution(z, tuple(blocks))
 
 
-def _is_count(word: bytes) -> bool:
-    return word.isdigit() and len(word) < 18
-
-
 def _factor(text: Text, piece: bytes, size: int) -> Any:
     """Return a block from its line 'block type side maxrank rank' and its factor by columns."""
     head, _, entries = piece.partition(b"\n")
     words, kind = head.split(), b"s" if size > 0 else b"d"
-    sides = [int(word) for word in words[2:] if _is_count(word)]
+    sides = [int(word) for word in words[2:] if numerals.is_count(word)]
     if words[1:2] != [kind] or len(sides) != 3 or sides[0] != abs(size):
         raise text.error(f"is not a solution of this problem: a block is {quote(head)}")
     R = _numbers(text, entries, "a factor")

@@ -19,7 +19,7 @@ import numpy as np
 from condal.errors import FormatError
 from condal.io.formats.npy import NOT_FINITE, NUMBERS, head_of, parse
 from condal.io.formats.signatures import ZIP
-from condal.io.safe_files import PathLike, most_bytes, opened
+from condal.io.safe_files import PathLike, most_bytes, naming, opened
 from condal.runtime.meter import spend
 
 ZIP_END = b"PK\x05\x06"  # of the last record; an archive without members begins with it
@@ -48,9 +48,8 @@ def read_array(path: PathLike, *, finite: bool = True) -> Any:
     FormatError
         If the file is not an array of numbers, or its size does not fit its header.
     """
-    name = os.fsdecode(path)
-    with opened(name) as file:
-        return parse(file, os.fstat(file.fileno()).st_size, name, "", finite=finite)
+    with naming(path), opened(path) as file:
+        return parse(file, os.fstat(file.fileno()).st_size, finite=finite)
 
 
 def read_arrays(
@@ -86,40 +85,40 @@ def read_arrays(
     FormatError
         If the file is not an archive of arrays of numbers, or larger than it may be.
     """
-    name = os.fsdecode(path)
-    with archive_of(name) as (archive, size):
+    with archive_of(path) as (archive, size):
         members = {
             stem: member
-            for stem, member in members_of(archive, name, most).items()
+            for stem, member in members_of(archive, most).items()
             if names is None or stem in names
         }
-        check_sizes(list(members.values()), size, name)
-        return {
-            stem: _member(archive, member, name, kinds=kinds, finite=finite)
-            for stem, member in members.items()
-        }
+        check_sizes(members.values(), size)
+        arrays = {}
+        for stem, member in members.items():
+            with naming(path, f"{shown(member)}: "), archive.open(member) as stream:
+                data = _read(stream, member.file_size + 1)
+                arrays[stem] = parse(io.BytesIO(data), len(data), kinds=kinds, finite=finite)
+        return arrays
 
 
 def names_of_arrays(path: PathLike) -> list[str]:
     """Return the sorted names of the arrays of a .npz file; no array is read."""
-    name = os.fsdecode(path)
-    with archive_of(name) as (archive, _):
-        return sorted(members_of(archive, name))
+    with archive_of(path) as (archive, _):
+        return sorted(members_of(archive))
 
 
 @contextmanager
-def archive_of(name: str) -> Iterator[tuple[zipfile.ZipFile, int]]:
-    """Open an archive; yield it and the size of the file."""
-    with opened(name) as file:
+def archive_of(path: PathLike) -> Iterator[tuple[zipfile.ZipFile, int]]:
+    """Open an archive; yield it and the size of the file, which errors of the block name."""
+    with naming(path), opened(path) as file:
         first, size = file.read(len(ZIP)), os.fstat(file.fileno()).st_size
         if first != ZIP and not (first == ZIP_END and size == ZIP_END_BYTES):
-            raise FormatError("is not a .npz file; save one with numpy.savez(path, ...)", path=name)
+            raise FormatError("is not a .npz file; save one with numpy.savez(path, ...)")
         file.seek(max(size - ZIP_END_BYTES, 0))
         end = file.read()
         file.seek(0)
         # Otherwise zipfile would search for the end further up, and take the rest for a comment.
         if not end.startswith(ZIP_END) or not end.endswith(b"\0\0"):
-            raise damaged(name, "it does not end as one")
+            raise _damaged("it does not end as one")
         try:
             with zipfile.ZipFile(file) as archive:
                 yield archive, size
@@ -134,40 +133,33 @@ def archive_of(name: str) -> Iterator[tuple[zipfile.ZipFile, int]]:
             RuntimeError,  # a member is encrypted, or packed in a way unknown to zipfile
             ValueError,
         ) as error:
-            raise damaged(name, f"{error!s:.200}") from error
+            raise _damaged(f"{error!s:.200}") from error
 
 
-def damaged(name: str, why: str) -> FormatError:
-    """Return the error of a damaged archive."""
-    return FormatError(f"the archive is truncated or damaged ({why}); make it again", path=name)
+def _damaged(why: str) -> FormatError:
+    return FormatError(f"the archive is truncated or damaged ({why}); make it again")
 
 
-def members_of(
-    archive: zipfile.ZipFile, name: str, most: int = MAX_MEMBERS
-) -> dict[str, zipfile.ZipInfo]:
+def members_of(archive: zipfile.ZipFile, most: int = MAX_MEMBERS) -> dict[str, zipfile.ZipInfo]:
     """Return the members of an archive by name; all must be arrays."""
     members = archive.infolist()
     if len(members) > most:
-        raise FormatError(f"holds {len(members)} files; wanted a few arrays", path=name)
+        raise FormatError(f"holds {len(members)} files; wanted a few arrays")
     for member in members:
         plain = member.filename == Path(member.filename).name
         if not plain or not member.filename.endswith(".npy"):
             raise FormatError(
-                f"holds {member.filename[:40]!a}; wanted only arrays, as numpy.savez writes",
-                path=name,
+                f"holds {member.filename[:40]!a}; wanted only arrays, as numpy.savez writes"
             )
         # Another way of packing allocates as much memory as its header says.
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise FormatError(
                 f"{shown(member)} is packed in a way that numpy.savez does not use; save it "
-                "with numpy.savez_compressed",
-                path=name,
+                "with numpy.savez_compressed"
             )
     by_name = {member.filename.removesuffix(".npy"): member for member in members}
     if len(by_name) != len(members):
-        raise FormatError(
-            "holds two arrays of one name; save each once, with numpy.savez", path=name
-        )
+        raise FormatError("holds two arrays of one name; save each once, with numpy.savez")
     return by_name
 
 
@@ -177,7 +169,7 @@ def shown(member: zipfile.ZipInfo) -> str:
 
 
 def check_sizes(
-    members: Collection[zipfile.ZipInfo], size: int, name: str, *, most: int | None = None
+    members: Collection[zipfile.ZipInfo], size: int, *, most: int | None = None
 ) -> None:
     """Refuse arrays whose total size is too large for the file; members can share packed bytes."""
     total = sum(member.file_size for member in members)
@@ -186,8 +178,7 @@ def check_sizes(
         raise FormatError(
             f"{shown(largest)} unpacks to {largest.file_size} bytes in a file of {size}, and all "
             f"arrays to {total}, more than is read; save them with numpy.savez, uncompressed, if "
-            "you trust it",
-            path=name,
+            "you trust it"
         )
 
 
@@ -235,41 +226,22 @@ def stored_arrays(
 
     `most` is the limit of their bytes, as `most_bytes` has it.
     """
-    file, stored = os.fsdecode(path), {}
-    with archive_of(file) as (archive, size):
-        members = {k: info for k, info in members_of(archive, file).items() if k in names}
-        check_sizes(list(members.values()), size, file, most=most)
+    stored = {}
+    with archive_of(path) as (archive, size):
+        members = {k: info for k, info in members_of(archive).items() if k in names}
+        check_sizes(members.values(), size, most=most)
         for name, info in members.items():
-            where = f"{shown(info)}: "
-            with archive.open(info) as stream:
-                head = head_of(stream, info.file_size, NUMBERS, file, where)
-            stored[name] = StoredArray(file, info, *head)
+            with naming(path, f"{shown(info)}: "), archive.open(info) as stream:
+                head = head_of(stream, info.file_size, NUMBERS)
+            stored[name] = StoredArray(os.fsdecode(path), info, *head)
     return stored
 
 
 def read_array_part(path: PathLike, name: str, begin: int, end: int, count: int) -> Any:
-    """Read the parts begin ... end - 1 of `count` equal parts of an array of a .npz file.
+    """Read the parts begin ... end - 1 of `count` equal parts, in the order of rows, of an array of
+    a .npz file, as a vector.
 
     All of the array passes by, and its checksum is verified, but only these parts are stored.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file.
-    name : str
-        The name of the array.
-    begin, end, count : int
-        The parts, in the order of rows.
-
-    Returns
-    -------
-    ndarray
-        Their numbers, as a vector.
-
-    Raises
-    ------
-    FormatError
-        If the array is not one of finite numbers by rows, or has no such parts.
     """
     stored = stored_arrays(path, [name])[name]
     if stored.size % count:
@@ -293,12 +265,3 @@ def _read(stream: IO[bytes], count: int) -> bytes:
         spend(0.0)
         data.write(chunk)
     return data.getvalue()
-
-
-def _member(
-    archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, *, kinds: str, finite: bool
-) -> Any:
-    with archive.open(member) as stream:
-        data = _read(stream, member.file_size + 1)
-    where = f"{shown(member)}: "
-    return parse(io.BytesIO(data), len(data), name, where, kinds=kinds, finite=finite)

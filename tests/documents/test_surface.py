@@ -15,7 +15,7 @@ import commands
 import condal
 from condal.certificates.history import Row
 from condal.errors import FormatError
-from condal.io.results.rows import cell
+from condal.io.results.record import cell
 from condal.report.notebook import Bar
 from condal.report.pages import _csv, page
 from condal.runtime.text import escape_controls, escape_html, escape_terminal, grid, pairs

@@ -16,8 +16,7 @@ import numpy as np
 from condal.certificates.history import History, Row, column_label, marked
 from condal.errors import ProblemError
 from condal.io.formats.writing import write_text
-from condal.io.results.record import Saved
-from condal.io.results.rows import cell
+from condal.io.results.record import Saved, cell
 from condal.io.safe_files import PathLike
 from condal.report import figures, words
 from condal.report.curves.panels import require_matplotlib

@@ -20,7 +20,7 @@ from condal.certificates.certificate import Certificate
 from condal.certificates.history import History, Row
 from condal.errors import FormatError
 from condal.io.results import Saved, load, save
-from condal.io.results.rows import history_of, lines_of
+from condal.io.results.record import history_of, lines_of
 from condal.linalg.points import LowRank, Outer
 from condal.linalg.rounding import Proof
 from condal.result import Result, Status
@@ -144,7 +144,7 @@ def test_a_history_is_exact_and_no_cell_is_a_formula(listed):
     for row in listed:
         history.append(row)
     text = "".join(lines_of(history))
-    assert same(history_of(text.encode(), "history.csv"), history)
+    assert same(history_of(text.encode()), history)
     for line in text.splitlines()[1:]:
         assert all(re.fullmatch(r"-?[0-9][0-9.e+-]*|nan", cell) for cell in line.split(","))
 

@@ -14,7 +14,7 @@ from typing import Any
 from condal.errors import CondalError, ProblemError
 from condal.io.formats.writing import write_text
 from condal.io.results.reading import load
-from condal.io.results.rows import cell
+from condal.io.results.record import cell
 from condal.io.safe_files import PathLike
 from condal.report.progress import clock
 from condal.result import Result, Status

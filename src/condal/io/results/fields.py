@@ -13,25 +13,21 @@ from condal.io.strict_json import decoded, encoded
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """An object of a file; `within` says which, as `certificate.`."""
+    """An object of a file; `within` says which, as `certificate.`. Errors do not name the file."""
 
     values: dict[str, Any]
-    path: str
     within: str = ""
 
     def only(self, *names: str, optional: Collection[str] = ()) -> None:
         """Refuse an object that lacks one of the names, or has a field that is not optional."""
         for name in names:
             if name not in self.values:
-                raise FormatError(
-                    f"has no {self.within}{name}; save the result again", path=self.path
-                )
+                raise FormatError(f"has no {self.within}{name}; save the result again")
         for name in self.values:
             if name not in names and name not in optional:
                 raise FormatError(
                     f"has a field {(self.within + name)[:60]!a}, which no result has: save the "
-                    "result again",
-                    path=self.path,
+                    "result again"
                 )
 
     def text(self, name: str) -> str:
@@ -86,7 +82,7 @@ class Fields:
         value = self.values.get(name)
         if not isinstance(value, dict):
             self._refuse(name, "an object")
-        return Fields(value, self.path, f"{self.within}{name}.")
+        return Fields(value, f"{self.within}{name}.")
 
     def tables(self, name: str) -> list[Fields]:
         """Return a list of objects."""
@@ -94,7 +90,7 @@ class Fields:
         if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
             self._refuse(name, "a list of objects")
         within = f"{self.within}{name}"
-        return [Fields(value, self.path, f"{within}[{i}].") for i, value in enumerate(values)]
+        return [Fields(value, f"{within}[{i}].") for i, value in enumerate(values)]
 
     def pairs(self, name: str) -> list[tuple[str, str]]:
         """Return a list of pairs of strings."""
@@ -111,8 +107,7 @@ class Fields:
     def _refuse(self, name: str, wanted: str) -> NoReturn:
         raise FormatError(
             f"{self.within}{name} is {json.dumps(self.values.get(name))[:40]}; wanted {wanted}: "
-            "save the result again",
-            path=self.path,
+            "save the result again"
         )
 
 

@@ -17,10 +17,8 @@ from condal.io.formats.arrays import read_array, read_arrays
 from condal.io.formats.npy import NUMBERS
 from condal.io.results import record as parts
 from condal.io.results.fields import Fields
-from condal.io.results.points import arrays_of, point_of
 from condal.io.results.record import Saved
-from condal.io.results.rows import history_of
-from condal.io.safe_files import PathLike, read_whole, sha256_of, size_of
+from condal.io.safe_files import PathLike, naming, read_whole, sha256_of, size_of
 from condal.linalg.rounding import Proof
 from condal.result import Result, Status
 from condal.storage.sketch import Reconstruction
@@ -71,9 +69,16 @@ def load(folder: PathLike) -> Saved:
     if not path.is_dir():
         wrong = "is not a folder; wanted the folder of a saved result"
         raise FormatError(wrong if path.exists() else "there is no such file or folder", path=name)
-    fields = _record(path / parts.RECORD)
+    with naming(path / parts.RECORD):
+        return _saved(path, _record(path / parts.RECORD))
+
+
+def _saved(path: Path, fields: Fields) -> Saved:
     _check_files(path, fields)
-    figures = fields.table("figures")
+    figures, used, picture = fields.table("figures"), fields.table("versions"), {}
+    if parts.PICTURE in fields.table("files").values:
+        kinds = NUMBERS + parts.TEXT_DTYPE
+        picture = read_arrays(path / parts.PICTURE, kinds=kinds, finite=False)
     return Saved(
         result=_result(path, fields),
         application=None if fields.absent("application") else fields.text("application"),
@@ -82,9 +87,9 @@ def load(folder: PathLike) -> Saved:
         settings=fields.table("settings").values,
         answer=fields.pairs("answer"),
         figures={each: figures.number_or_none(each) for each in figures.values},
-        versions=_texts(fields.table("versions")),
+        versions={name: used.text(name) for name in used.values},
         created=_time(fields),
-        picture=_picture(path, fields),
+        picture=picture,
         labels=_vector(path, fields, parts.LABELS, np.int64),
     )
 
@@ -93,7 +98,7 @@ def _record(path: Path) -> Fields:
     size_of(path, parts.OWNER)
     values = read_json(path, parts.RESULT.remedy)
     require_version(values, parts.RESULT, path)
-    fields = Fields(values, str(path))
+    fields = Fields(values)
     fields.only(*FIELDS, optional=(parts.RECONSTRUCTION,))
     require_seal(values, path)
     return fields
@@ -104,12 +109,10 @@ def _check_files(folder: Path, fields: Fields) -> None:
     files = fields.table("files")
     needed = {parts.Y, parts.HISTORY} | (set() if fields.absent("x") else {parts.X})
     for name in sorted(needed - set(files.values)):
-        raise FormatError(f"does not name {name}, which a result has", path=fields.path)
+        raise FormatError(f"does not name {name}, which a result has")
     for name in files.values:
         if name not in needed | {parts.TANGENT, parts.SEPARATOR, parts.LABELS, parts.PICTURE}:
-            raise FormatError(
-                f"names the file {name[:60]!a}, which no result has", path=fields.path
-            )
+            raise FormatError(f"names the file {name[:60]!a}, which no result has")
         claim, path = files.table(name), folder / name
         claim.only("bytes", "sha256")
         size, digest = claim.whole("bytes"), claim.text("sha256")
@@ -123,12 +126,12 @@ def _check_files(folder: Path, fields: Fields) -> None:
 def _result(folder: Path, fields: Fields) -> Result:
     work = fields.table("work").declared(parts.WORK)
     path = folder / parts.HISTORY
-    history = history_of(read_whole(path, MAX_HISTORY_BYTES), str(path))
+    with naming(path):
+        history = parts.history_of(read_whole(path, MAX_HISTORY_BYTES))
     first_k = work["first_k"]
     if first_k and (not len(history) or first_k > history.last.k):
         raise FormatError(
-            f"has work.first_k = {first_k}, after the last iteration: save the result again",
-            path=fields.path,
+            f"has work.first_k = {first_k}, after the last iteration: save the result again"
         )
 
     def optional(name: str, cls: Any, types: dict[str, str]) -> Any:
@@ -158,8 +161,8 @@ def _point(folder: Path, fields: Fields) -> Any:
     if fields.absent("x"):
         return None
     arrays = read_arrays(folder / parts.X, most=MAX_BLOCKS, finite=False)
-    point = point_of(fields.table("x"), arrays)
-    for name in sorted(set(arrays) - {name for name, _ in arrays_of(point)}):
+    point = parts.point_of(fields.table("x"), arrays)
+    for name in sorted(set(arrays) - {name for name, _ in parts.arrays_of(point)}):
         raise FormatError(
             f"holds {name[:40]!a}, which is not part of x", path=str(folder / parts.X)
         )
@@ -179,12 +182,6 @@ def _vector(folder: Path, fields: Fields, name: str, dtype: Any = np.float64) ->
     return array
 
 
-def _picture(folder: Path, fields: Fields) -> dict[str, Any]:
-    if parts.PICTURE not in fields.table("files").values:
-        return {}
-    return read_arrays(folder / parts.PICTURE, kinds=NUMBERS + parts.TEXT_DTYPE, finite=False)
-
-
 def _file(fields: Fields) -> dict[str, str | None]:
     if fields.absent("file"):
         return {"file": None, "digest": None}
@@ -194,14 +191,9 @@ def _file(fields: Fields) -> dict[str, str | None]:
     if name != Path(name).name or not name or not _SHA256.fullmatch(digest):
         raise FormatError(
             f"file is {name[:40]!a} of SHA-256 {digest[:70]!a}; wanted a name without a folder, "
-            "and 64 hexadecimal digits",
-            path=fields.path,
+            "and 64 hexadecimal digits"
         )
     return {"file": name, "digest": digest}
-
-
-def _texts(fields: Fields) -> dict[str, str]:
-    return {name: fields.text(name) for name in fields.values}
 
 
 def _time(fields: Fields) -> str:
@@ -210,7 +202,6 @@ def _time(fields: Fields) -> str:
         datetime.strptime(created, parts.TIME)
     except ValueError:
         raise FormatError(
-            f"created is {created[:40]!a}; wanted a time in UTC such as 2024-02-29T12:00:00Z",
-            path=fields.path,
+            f"created is {created[:40]!a}; wanted a time in UTC such as 2024-02-29T12:00:00Z"
         ) from None
     return created

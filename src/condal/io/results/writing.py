@@ -21,9 +21,6 @@ from condal.io.formats.npy import MAX_HEADER_BYTES, NUMBERS
 from condal.io.formats.signatures import digest_of
 from condal.io.results import record as parts
 from condal.io.results.fields import written
-from condal.io.results.points import FORMULAS, arrays_of, described
-from condal.io.results.record import check_earlier, check_target
-from condal.io.results.rows import lines_of
 from condal.io.safe_files import MAX_BYTES, PathLike, sha256_of
 from condal.io.strict_json import encoded, plain
 from condal.result import Result
@@ -96,7 +93,7 @@ def save(
     ProblemError
         If the result holds something else than arrays of numbers.
     """
-    target = check_target(folder, overwrite=overwrite)
+    target = parts.check_target(folder, overwrite=overwrite)
     if file is not None and digest is None:
         digest = digest_of(file)
     record = {
@@ -114,9 +111,9 @@ def save(
         "settings": plain(dict(settings or {}), "settings"),
         "versions": versions(),
         "created": datetime.now(UTC).strftime(parts.TIME),
-        "x": described(result.x),
+        "x": parts.described(result.x),
     }
-    arrays, pictures = dict(arrays_of(result.x)), _pictures(picture or {})
+    arrays, pictures = dict(parts.arrays_of(result.x)), _pictures(picture or {})
     for what, named in (("x", arrays), ("the picture", pictures)):
         # A little less than is read: names and headers are bytes of the file, too.
         total = sum(array.nbytes + MAX_HEADER_BYTES for array in named.values())
@@ -127,7 +124,9 @@ def save(
             )
     with (
         write_errors(target),
-        replacing_folder(target, lambda: check_earlier(target, str(target), overwrite)) as new,
+        replacing_folder(
+            target, lambda: parts.check_earlier(target, str(target), overwrite)
+        ) as new,
     ):
         if result.x is not None:
             _write_arrays(new / parts.X, arrays)
@@ -139,7 +138,7 @@ def save(
             _write_array(new / parts.LABELS, np.asarray(labels, dtype=np.int64))
         if pictures:
             _write_arrays(new / parts.PICTURE, pictures)
-        _write_text(new / parts.HISTORY, lines_of(result.history))
+        _write_text(new / parts.HISTORY, parts.lines_of(result.history))
         record["files"] = {
             path.name: {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
             for path in sorted(new.iterdir())
@@ -202,7 +201,7 @@ def readme(record: dict[str, Any]) -> str:
     x = record["x"]
     texts = {
         parts.RECORD: "status, certificate, settings, SHA-256 of the files",
-        parts.X: "" if x is None else f"the point x, {x['kind']}: {FORMULAS[x['kind']]}",
+        parts.X: "" if x is None else f"the point x, {x['kind']}: {parts.FORMULAS[x['kind']]}",
         parts.Y: "the dual y, which proves the bound",
         parts.TANGENT: "the image Mx at which the bound takes the tangent of the objective",
         parts.SEPARATOR: "the dual that proves that no point is feasible",

@@ -106,18 +106,8 @@ def require_version(values: Mapping[str, Any], kind: Kind, path: Path) -> None:
 class FolderKind:
     """A kind of container that is a folder.
 
-    Parameters
-    ----------
-    kind : Kind
-        Its format.
-    manifest : str
-        The name of the file with the manifest.
-    noun : str
-        What such a folder holds, in error messages: an earlier `noun`.
-    owner : str
-        What such a folder is, in error messages.
-    is_own : callable
-        Whether a file of this name belongs to such a folder.
+    `manifest` is the name of the file with the manifest, `is_own` says whether a file of some name
+    belongs to such a folder. In error messages the folder is `owner`, and holds an earlier `noun`.
     """
 
     kind: Kind

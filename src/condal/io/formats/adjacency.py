@@ -46,7 +46,7 @@ class Edges:
 
     def block(self, n: int, columns: Columns, rows: Range) -> Columns:
         """Return the entries of some rows, given those that were placed there."""
-        W = sum_entries(self.text, n, *columns[:3], rows=rows)
+        W = self._sum(n, columns, rows)
         i = np.repeat(np.arange(*rows, dtype=W.indices.dtype), np.diff(W.indptr))
         return i, W.indices, W.data
 
@@ -56,13 +56,31 @@ class Edges:
     def rows(self, n: int, block: Columns, turned: Columns, rows: Range) -> sparse.csr_array:
         """Return some rows of W, in canonical form."""
         below = turned[0] != turned[1]
-        lower = sum_entries(self.text, n, *(column[below] for column in turned), rows=rows)
+        lower = self._sum(n, tuple(column[below] for column in turned), rows)
         W = sparse.csr_array(_rows_of(n, block, rows) + lower)
         W.sort_indices()
         return W
 
     def end_rows(self) -> None:
         """Raise the error that the rows together have, if there is one."""
+
+    def _sum(self, n: int, columns: Columns, rows: Range) -> sparse.csr_array:
+        """Return some rows of the n x n matrix with w added at (i, j), in canonical form; all
+        entries belong to these rows, and sums must be finite."""
+        (i, j, w), (begin, end) = columns[:3], rows
+        dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64
+        i, j = (i - begin if begin else i).astype(dtype, copy=False), j.astype(dtype, copy=False)
+        W = sparse.csr_array((w, (i, j)), shape=(end - begin, n))
+        W.sum_duplicates()
+        if not np.isfinite(W.data).all():
+            at = np.flatnonzero(~np.isfinite(W.data))[0]
+            row = begin + np.searchsorted(W.indptr, at, side="right")
+            raise self.text.error(
+                f"the weights given for ({row}, {W.indices[at] + 1}) add up to infinity;"
+                " scale all weights down"
+            )
+        W.eliminate_zeros()
+        return W
 
 
 class SingleEdges(Edges):
@@ -112,7 +130,7 @@ class Matrix(Edges):
         return i, j
 
     def rows(self, n: int, block: Columns, turned: Columns, rows: Range) -> sparse.csr_array:
-        own, transposed = _rows_of(n, block, rows), sum_entries(self.text, n, *turned, rows=rows)
+        own, transposed = _rows_of(n, block, rows), self._sum(n, turned, rows)
         if same(own, transposed):
             return own
         self._require_symmetric(own, transposed, rows[0])
@@ -151,7 +169,7 @@ class Neighbours(Edges):
     def rows(self, n: int, block: Columns, turned: Columns, rows: Range) -> sparse.csr_array:
         count = block[0].size
         self._count += count
-        W, T = (sum_entries(self.text, n, *side, rows=rows) for side in (block, turned))
+        W, T = (self._sum(n, side, rows) for side in (block, turned))
         if W.nnz == count == turned[0].size and same(W, T):
             return W
         wide = [tuple(column.astype(np.int64) for column in side[:2]) for side in (block, turned)]
@@ -166,16 +184,10 @@ class Neighbours(Edges):
 
 @dataclass(frozen=True, eq=False)
 class EntryStream:
-    """The entries of a file in chunks.
+    """The entries of a file: chunks of arrays i, j and w, which `rule` makes rows of W.
 
-    Parameters
-    ----------
-    n : int or None
-        The number of vertices; None if they have labels, which the chunks then hold for i and j.
-    rule : Edges
-        How the entries become rows of W.
-    chunks : iterator
-        Arrays i, j and w; it raises the error of a faulty file at its end at the latest.
+    n is None if the vertices have labels, which the chunks then hold for i and j. The error of a
+    faulty file is raised at the end of the chunks at the latest.
     """
 
     n: int | None
@@ -223,29 +235,6 @@ def _numbered(ends: Any) -> tuple[Any, Any]:
     return labels, place[ends]
 
 
-def sum_entries(
-    text: Text, n: int, i: Any, j: Any, w: Floats, *, rows: Range | None = None
-) -> sparse.csr_array:
-    """Return the n x n matrix with w added at (i, j), in canonical form; sums must be finite.
-
-    With `rows` = (begin, end) return only these rows, to which all entries must belong.
-    """
-    begin, end = (0, n) if rows is None else rows
-    dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64
-    places = (i - begin if begin else i).astype(dtype, copy=False), j.astype(dtype, copy=False)
-    W = sparse.csr_array((w, places), shape=(end - begin, n))
-    W.sum_duplicates()
-    if not np.isfinite(W.data).all():
-        at = np.flatnonzero(~np.isfinite(W.data))[0]
-        row = begin + np.searchsorted(W.indptr, at, side="right")
-        raise text.error(
-            f"the weights given for ({row}, {W.indices[at] + 1}) add up to infinity;"
-            " scale all weights down"
-        )
-    W.eliminate_zeros()
-    return W
-
-
 def _rows_of(n: int, block: Columns, rows: Range) -> sparse.csr_array:
     """Return some rows of a matrix from the entries of its canonical form."""
     begin, end = rows
@@ -290,19 +279,17 @@ def pair_fault(n: int, entries: Entries, turned: Entries) -> PairFault | None:
         k = order[repeated[0] + 1]
         text = f"neighbour {j[k] + 1} is given twice; METIS files have no parallel edges"
         return PairFault(0, int(i[k]), text)
-    common = min(key.size, turned_key.size)
-    differing = np.flatnonzero(key[:common] != turned_key[:common])
-    if differing.size or key.size != turned_key.size:
-        # Where the sorted lists first differ, the smaller of the two keys has no partner.
-        at = int(differing[0]) if differing.size else common
-        ours = at >= turned_key.size or (at < key.size and key[at] < turned_key[at])
-        k = order[at] if ours else turned_order[at]
-        vertex, other = (i[k], j[k]) if ours else (tj[k], ti[k])
+    if (single := np.setxor1d(key, turned_key)).size:
+        vertex, other = divmod(int(single[0]), n)
+        if single[0] not in key:
+            vertex, other = other, vertex
         text = (
             f"the edge to vertex {other + 1} is given once: the line of vertex {other + 1} does "
             f"not name vertex {vertex + 1}; every edge stands in the lines of both its ends"
         )
-        return PairFault(1, int(vertex), text)
+        return PairFault(1, vertex, text)
+    if key.size != turned_key.size:  # an edge is given twice in the line of another vertex
+        return None
     if (unlike := np.flatnonzero(w[order] != tw[turned_order])).size:
         k, partner = order[unlike[0]], turned_order[unlike[0]]
         text = (

@@ -12,17 +12,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from condal.io.formats.adjacency import (
-    BOTH_TRIANGLES,
-    Edges,
-    EntryStream,
-    Matrix,
-    graph_of,
-    joined,
+from condal.io.formats.adjacency import BOTH_TRIANGLES, Edges, EntryStream, Matrix, graph_of, joined
+from condal.io.formats.entries import (
+    Entries,
+    Header,
+    Layout,
+    TextPieces,
+    check_claims,
+    read_count,
+    read_entries,
 )
-from condal.io.formats.entries import Entries, Layout, check_claims, read_count, read_entries
 from condal.io.formats.numerals import DECIMAL
-from condal.io.formats.pieces import Header, TextPieces
 from condal.io.formats.signatures import MATRIX_MARKET
 from condal.io.formats.text import Source, Text, quote
 from condal.io.safe_files import PathLike
@@ -44,17 +44,16 @@ def read_rudy(path: Source) -> sparse.csr_array:
 def rudy_entries(pieces: TextPieces) -> EntryStream:
     """Return the entries of a rudy file."""
     header = pieces.header(comment=None)
-    text, tokens = header.text, header.content.split(None, 2)
+    tokens = header.content.split(None, 2)
     if len(tokens) != 2:
         edge = len(tokens) == 3 and all(DECIMAL.fullmatch(token.strip()) for token in tokens)
-        raise text.error(
+        raise header.error(
             "the first line must be 'n m', the numbers of vertices and edges, got "
             f"{quote(header.content)}; if this is another format, convert it to rudy or Matrix "
-            "Market" + _HINT * edge,
-            1,
+            "Market" + _HINT * edge
         )
-    n = read_count(text, tokens[0], 1, "vertices", hint=_HINT)
-    m = read_count(text, tokens[1], 1, "edges", hint=_HINT)
+    n = read_count(header.error, tokens[0], "vertices", hint=_HINT)
+    m = read_count(header.error, tokens[1], "edges", hint=_HINT)
     layout = Layout(n, m, "edges", (2, 3), hint=_HINT)
     check_claims(pieces, layout, header)
     return EntryStream(n, Edges(pieces.name), read_entries(pieces, layout, header))
@@ -109,9 +108,8 @@ def matrix_market_entries(pieces: TextPieces) -> EntryStream:
     field, symmetry = _banner(pieces)
     header, rows, columns, layout = _sizes(pieces, field)
     if rows != columns:
-        raise header.text.error(
-            f"the matrix is {rows} x {columns}; a graph needs a square adjacency matrix",
-            header.line,
+        raise header.error(
+            f"the matrix is {rows} x {columns}; a graph needs a square adjacency matrix"
         )
     check_claims(pieces, layout, header)
     if symmetry == "general":
@@ -159,19 +157,18 @@ def write_matrix_market(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> 
 def _sizes(pieces: TextPieces, field: str) -> tuple[Header, int, int, Layout]:
     """Return the size line of a file of that field, the rows and columns, and the whole claim."""
     header = pieces.header()
-    text, line, tokens = header.text, header.line, header.content.split(None, 3)
+    tokens = header.content.split(None, 3)
     if not tokens:
-        raise text.error(
-            "the file ends before the size line 'rows columns entries'; it is truncated", line
+        raise header.error(
+            "the file ends before the size line 'rows columns entries'; it is truncated"
         )
     if len(tokens) != 3:
-        raise text.error(
+        raise header.error(
             f"the size line must be 'rows columns entries', got {quote(header.content)};"
-            " if this is a comment, start it with %",
-            line,
+            " if this is a comment, start it with %"
         )
-    nouns = ("rows", "columns", "entries")
-    rows, columns, m = map(lambda token, noun: read_count(text, token, line, noun), tokens, nouns)
+    pairs = zip(tokens, ("rows", "columns", "entries"), strict=True)
+    rows, columns, m = (read_count(header.error, token, noun) for token, noun in pairs)
     width = 2 if field == "pattern" else 3
     layout = Layout(max(rows, columns), m, "entries", (width,), integer=field == "integer")
     return header, rows, columns, layout

@@ -20,8 +20,8 @@ from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
 from condal.io.formats.adjacency import EntryStream, SingleEdges, graph_of
+from condal.io.formats.entries import TextPieces
 from condal.io.formats.numerals import DECIMAL
-from condal.io.formats.pieces import TextPieces
 from condal.io.formats.table import Table, tables
 from condal.io.formats.text import Source, Text, quote, suffixes_of
 from condal.io.formats.writing import triples, upper_triangle, write_text
@@ -83,11 +83,11 @@ def edge_list_entries(pieces: TextPieces) -> EntryStream:
 
 def _tables(pieces: TextPieces) -> Iterator[Table]:
     """Yield the table of each piece, in which every comment begins with #."""
-    return tables(map(_unify_comments, pieces), _explained)
-
-
-def _unify_comments(text: Text) -> Text:
-    return replace(text, data=_PERCENT.sub(b"#", text.data)) if b"%" in text.data else text
+    unified = (
+        replace(text, data=_PERCENT.sub(b"#", text.data)) if b"%" in text.data else text
+        for text in pieces
+    )
+    return tables(unified, _explained)
 
 
 def _entries(pieces: TextPieces) -> Iterator[tuple[Any, Any, Any]]:

@@ -1,6 +1,7 @@
 """Lines `i j` or `i j w` with 1 <= i, j <= n, parsed in bulk; errors name the line.
 
-The counts that a header claims are checked against the file before anything is allocated.
+A file is one piece of whole lines, or many of bounded size. The counts that a header claims are
+checked against it before anything is allocated.
 """
 
 from __future__ import annotations
@@ -9,21 +10,129 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count, islice
-from typing import NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from condal.errors import FormatError
 from condal.io.formats import numerals
 from condal.io.formats.numerals import Floats
-from condal.io.formats.pieces import Header, TextPieces
-from condal.io.formats.text import Text, quote
+from condal.io.formats.text import (
+    BYTE_ORDER_MARK,
+    Source,
+    Text,
+    quote,
+    read_text,
+    refuse_binary,
+    require_text,
+    unpack,
+)
+from condal.io.safe_files import UNLIMITED, opened
 
 Indices: TypeAlias = npt.NDArray[np.int32]
 Entries: TypeAlias = tuple[Indices, Indices, Floats]
 
 MAX_VERTICES = 10**9
 ALWAYS_ALLOWED = 10**6  # vertices, or rows, that a file of any size may claim
+
+
+class Header(NamedTuple):
+    """A line, its number, the piece that holds it, and the offsets after it in the piece and in the
+    whole text."""
+
+    content: bytes
+    line: int
+    text: Text
+    start: int
+    offset: int
+
+    def error(self, message: str) -> FormatError:
+        """Return the error that names the line."""
+        return self.text.error(message, self.line)
+
+
+@dataclass(frozen=True)
+class TextPieces:
+    """The pieces of a text of `size` bytes; they can be read several times.
+
+    With `piece_bytes` each has at most about as many, unless one line has more.
+    """
+
+    path: str
+    size: int
+    piece_bytes: int = 0
+    whole: Text | None = None
+
+    @classmethod
+    def of_whole(cls, source: Source) -> TextPieces:
+        """Read a file whole, as `read_text` does."""
+        text = read_text(source)
+        return cls(text.path, len(text.data), whole=text)
+
+    @classmethod
+    def checked(cls, path: str, piece_bytes: int) -> TextPieces:
+        """Read a file of any length once, and refuse what `read_text` refuses."""
+        size, blank = 0, True
+        with opened(path) as file:
+            refuse_binary(file, path)
+        for text in _pieces(path, piece_bytes):
+            size += len(text.data)
+            blank = blank and text.data.isspace()
+            require_text(text)
+        if blank:
+            raise FormatError("is empty; wanted a graph", path=path)
+        return cls(path, size, piece_bytes)
+
+    def __iter__(self) -> Iterator[Text]:
+        return _pieces(self.path, self.piece_bytes) if self.whole is None else iter((self.whole,))
+
+    @property
+    def name(self) -> Text:
+        """The file without its text, for errors."""
+        return Text(self.path, b"")
+
+    def header(self, comment: bytes | None = b"%") -> Header:
+        """Return the first line that is neither blank nor a comment; None for the first of all.
+
+        If there is no such line, the content is blank, and the line is the last one.
+        """
+        offset, text = 0, self.name
+        for text in self:
+            for line, (content, after) in enumerate(text.lines(), text.before + 1):
+                words = content.strip()
+                if comment is None or (words and not words.startswith(comment)):
+                    return Header(content, line, text, after, offset + after)
+            offset += len(text.data)
+        return Header(b"", text.last_line, text, len(text.data), offset)
+
+    def after(self, header: Header) -> Iterator[tuple[Text, int]]:
+        """Yield the pieces after a line, with the offsets from which they are read."""
+        for text in self:
+            if text.before >= header.text.before:
+                yield text, header.start if text.before == header.text.before else 0
+
+
+def _pieces(path: str, piece_bytes: int) -> Iterator[Text]:
+    """Yield the lines of a file in pieces, without byte-order mark."""
+    before, parts = 0, list[bytes]()
+
+    def text() -> Text:
+        data = b"".join(parts)
+        return Text(path, data if before else data.removeprefix(BYTE_ORDER_MARK), before)
+
+    with opened(path) as file:
+        for chunk in unpack(file, path, most=UNLIMITED, step=piece_bytes):
+            lines, end, rest = chunk.rpartition(b"\n")
+            if end:
+                parts.append(lines + end)
+                piece = text()
+                yield piece
+                before += piece.data.count(b"\n")
+                parts.clear()
+            parts.append(rest)
+    if (last := text()).data:
+        yield last
 
 
 @dataclass(frozen=True)
@@ -41,13 +150,14 @@ class Layout:
     hint: str = ""
 
 
-def read_count(text: Text, token: bytes, line: int, noun: str, *, hint: str = "") -> int:
+def read_count(
+    error: Callable[[str], FormatError], token: bytes, noun: str, *, hint: str = ""
+) -> int:
     """Return a count from a header, which must consist of digits; `hint` ends the error."""
     if not numerals.is_count(token):
-        raise text.error(
+        raise error(
             f"the number of {noun} must be a whole number without sign, of at most 18"
-            f" digits, got {quote(token)}; correct the header{hint}",
-            line,
+            f" digits, got {quote(token)}; correct the header{hint}"
         )
     return int(token)
 
@@ -62,30 +172,26 @@ def max_claim(size: int) -> int:
 
 def check_claims(pieces: TextPieces, layout: Layout, header: Header) -> None:
     """Refuse an n or m that the file is too small for, before anything is allocated."""
-    text, line = header.text, header.line
     if layout.n == 0:
-        raise text.error(f"the header says 0 vertices; wanted at least 1{layout.hint}", line)
+        raise header.error(f"the header says 0 vertices; wanted at least 1{layout.hint}")
     if layout.n > MAX_VERTICES:
-        raise text.error(
+        raise header.error(
             f"the header says {layout.n} vertices, more than the {MAX_VERTICES} that can be read;"
-            " check the header",
-            line,
+            " check the header"
         )
     if layout.n > max_claim(pieces.size):
-        raise text.error(
+        raise header.error(
             f"the header says {layout.n} vertices, but the text has only {pieces.size} bytes;"
-            " check the header, or number the vertices without gaps",
-            line,
+            " check the header, or number the vertices without gaps"
         )
     # A line is at least '1 1' and its end; the last may lack the end.
     rest = pieces.size - header.offset
     most = (rest + 1) // (2 * min(layout.columns))
     if layout.m > most:
-        raise text.error(
+        raise header.error(
             f"the header says {layout.m} {layout.noun}, but the {rest} bytes"
             f" after it can hold at most {most}; the file is truncated or the header is wrong"
-            f"{layout.hint}",
-            line,
+            f"{layout.hint}"
         )
 
 

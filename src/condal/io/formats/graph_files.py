@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from condal.io.formats.adjacency import EntryStream, graph_of
-from condal.io.formats.pieces import TextPieces
+from condal.io.formats.entries import TextPieces
 from condal.io.formats.signatures import is_matrix_market, is_npy, is_npz, is_shard_folder
 from condal.io.formats.text import Text, read_text, suffixes_of
 from condal.io.safe_files import UNLIMITED, PathLike

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -29,13 +29,14 @@ from condal.io.formats.adjacency import (
     mirror,
 )
 from condal.io.formats.entries import (
+    Header,
     Layout,
+    TextPieces,
     check_claims,
     index_fault,
     read_count,
     weight_fault,
 )
-from condal.io.formats.pieces import Header, TextPieces
 from condal.io.formats.text import Source, Text, quote
 from condal.io.formats.writing import upper_triangle, write_text
 from condal.io.safe_files import PathLike
@@ -77,13 +78,13 @@ def metis_entries(pieces: TextPieces) -> EntryStream:
     def end(fault: PairFault | None, ends: int) -> None:
         if fault is not None:
             bodies = pieces.after(plan.header)
-            lines = (line for piece in bodies for line, _ in _vertices(*piece))
-            raise pieces.name.error(fault.text, next(islice(lines, fault.vertex, None)))
+            lines = (pair for text, start in bodies for pair in text.numbered_lines(start))
+            vertices = (number for number, content in lines if not _is_comment(content))
+            raise pieces.name.error(fault.text, next(islice(vertices, fault.vertex, None)))
         if ends != 2 * plan.layout.m:
-            raise pieces.name.error(
+            raise plan.header.error(
                 f"the header says {plan.layout.m} edges, but the lines hold {ends // 2}, each "
-                "twice; correct the header",
-                plan.header.line,
+                "twice; correct the header"
             )
 
     return EntryStream(plan.layout.n, Neighbours(pieces.name, end), _entries(pieces, plan))
@@ -107,30 +108,24 @@ def write_metis(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
 def _plan(pieces: TextPieces) -> _Plan:
     """Read the header."""
     header = pieces.header()
-    text, number, words = header.text, header.line, header.content.split(None, 4)
+    error, words = header.error, header.content.split(None, 4)
     if not words:
-        raise text.error(f"holds only comments; wanted a header, {_HEADER}")
+        raise pieces.name.error(f"holds only comments; wanted a header, {_HEADER}")
     if len(words) not in (2, 3, 4):
-        raise text.error(f"the header must be {_HEADER}; got {quote(header.content)}", number)
-    n = read_count(text, words[0], number, "vertices")
-    m = read_count(text, words[1], number, "edges")
+        raise error(f"the header must be {_HEADER}; got {quote(header.content)}")
+    n, m = read_count(error, words[0], "vertices"), read_count(error, words[1], "edges")
     fmt = words[2] if len(words) > 2 else b"0"
     if not re.fullmatch(rb"[01]{1,3}", fmt):
-        raise text.error(
-            f"fmt must be up to three digits 0 or 1, as in 1, 11 or 100; got {quote(fmt)}", number
-        )
+        raise error(f"fmt must be up to three digits 0 or 1, as in 1, 11 or 100; got {quote(fmt)}")
     sizes, weights, edges = (digit == "1" for digit in fmt.decode().zfill(3))
-    ncon = read_count(text, words[3], number, "weights of a vertex") if len(words) > 3 else 1
+    ncon = read_count(error, words[3], "weights of a vertex") if len(words) > 3 else 1
     if len(words) > 3 and not weights:
-        raise text.error(
+        raise error(
             f"the header says {ncon} weights per vertex, but fmt {fmt.decode()} says none; write "
-            f"{'1' if sizes else '0'}1{int(edges)}, or leave out the number",
-            number,
+            f"{'1' if sizes else '0'}1{int(edges)}, or leave out the number"
         )
     if not 1 <= ncon <= MAX_VERTEX_WEIGHTS:
-        raise text.error(
-            f"the header says {ncon} weights per vertex; wanted 1 to {MAX_VERTEX_WEIGHTS}", number
-        )
+        raise error(f"the header says {ncon} weights per vertex; wanted 1 to {MAX_VERTEX_WEIGHTS}")
     layout = Layout(n, m, "edges", (2,))
     return _Plan(layout, int(sizes) + ncon * int(weights), 1 + int(edges), header)
 
@@ -150,10 +145,9 @@ def _entries(pieces: TextPieces, plan: _Plan) -> Iterator[Entries]:
             ends += body.count(b"\n", begin, end)
         partial, last = int(body != b"" and not body.endswith(b"\n")), text.last_line
     if ends + 1 < n:  # the last line, which may be blank, need not have an end
-        raise pieces.name.error(
+        raise plan.header.error(
             f"the header says {n} vertices, but {ends + 1} lines follow; a vertex without "
-            "neighbours has a blank line: the file is truncated or the header is wrong",
-            plan.header.line,
+            "neighbours has a blank line: the file is truncated or the header is wrong"
         )
     if plan.own and ends + partial < n:
         raise pieces.name.error(
@@ -194,30 +188,27 @@ def _bulk(data: bytes, begin: int, end: int, plan: _Plan, before: int) -> Entrie
     return i, j - 1, w
 
 
-def _vertices(text: Text, start: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines from an offset on that are not comments, with their numbers."""
-    for number, content in text.numbered_lines(start):
-        if not content.lstrip(b" \t").startswith(b"%"):
-            yield number, content
+def _is_comment(content: bytes) -> bool:
+    return content.lstrip(b" \t").startswith(b"%")
 
 
 def _refuse_first_fault(text: Text, start: int, plan: _Plan, before: int) -> NoReturn:
     """Raise the error of the first faulty line from an offset on, after `before` vertices."""
-    n = plan.layout.n
-    for vertex, (number, content) in enumerate(_vertices(text, start), before + 1):
-        words = numerals.WORD.findall(content)
-        if vertex > n:
-            if words:
-                raise text.error(
-                    f"the header says {n} vertices, but {quote(content)} follows their lines; "
-                    "correct the header or remove the excess",
-                    number,
-                )
-            continue
-        fault = _fault(words, vertex, plan)
-        if fault is not None:
-            raise text.error(fault, number)
-    raise AssertionError("the bulk parser refused correct lines")
+    n, vertices = plan.layout.n, count(before + 1)
+
+    def fault(content: bytes) -> str | None:
+        if _is_comment(content):
+            return None
+        vertex, words = next(vertices), numerals.WORD.findall(content)
+        if vertex <= n:
+            return _fault(words, vertex, plan)
+        excess = (
+            f"the header says {n} vertices, but {quote(content)} follows their lines; correct the "
+            "header or remove the excess"
+        )
+        return excess if words else None
+
+    text.refuse_first(start, fault)
 
 
 def _fault(words: list[bytes], vertex: int, plan: _Plan) -> str | None:

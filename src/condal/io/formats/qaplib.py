@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -111,10 +112,10 @@ def _header(text: Text, columns: tuple[int, ...]) -> tuple[list[bytes], int]:
 
 
 def _size(text: Text, word: bytes, begin: int) -> int:
-    line = text.line_at(begin - 1)
-    n = read_count(text, word, line, "facilities")
+    error = partial(text.error, line=text.line_at(begin - 1))
+    n = read_count(error, word, "facilities")
     if n == 0:
-        raise text.error("the header says 0 facilities; wanted at least 1", line)
+        raise error("the header says 0 facilities; wanted at least 1")
     return n
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from condal.errors import FormatError
 from condal.io.formats import numerals
 from condal.io.formats.entries import max_claim, weight_fault
 from condal.io.formats.numerals import Floats, Ints
@@ -68,7 +69,11 @@ class _Lines:
             if words:
                 self._begun = True
                 return words
-        raise self.text.error(f"the file ends before {wanted}; it is truncated", self.number)
+        raise self.error(f"the file ends before {wanted}; it is truncated")
+
+    def error(self, message: str) -> FormatError:
+        """Return the error that names the line."""
+        return self.text.error(message, self.number)
 
 
 def _header(text: Text) -> _Header:
@@ -81,13 +86,12 @@ def _header(text: Text) -> _Header:
         int(size) for size in _several(lines, blocks, "sizes of blocks", numerals.INTEGER)
     )
     if 0 in sizes:
-        raise text.error("a block has size 0; give its size, negative if diagonal", lines.number)
+        raise lines.error("a block has size 0; give its size, negative if diagonal")
     most = max_claim(len(text.data))
     if (total := sum(map(abs, sizes))) > most:
-        raise text.error(
+        raise lines.error(
             f"the blocks have {total} rows in all, more than the {most} that can be read from "
-            f"{len(text.data)} bytes; check the sizes",
-            lines.number,
+            f"{len(text.data)} bytes; check the sizes"
         )
     b = np.array(_several(lines, m, "numbers of b", None))
     return _Header(b, sizes, lines.after)
@@ -98,10 +102,9 @@ def _count(lines: _Lines, noun: str) -> int:
     word, *rest = lines.next(f"the number of {noun}")
     plain = word.removeprefix(b"+")
     if not numerals.is_count(plain) or int(plain) == 0:
-        raise lines.text.error(
+        raise lines.error(
             f"wanted the number of {noun}, a positive whole number, got {quote(word)}; correct "
-            'the line; comments, which begin with " or *, stand before the first number',
-            lines.number,
+            'the line; comments, which begin with " or *, stand before the first number'
         )
     _refuse_more(lines, rest, f"the number of {noun}")
     return int(plain)
@@ -110,10 +113,9 @@ def _count(lines: _Lines, noun: str) -> int:
 def _refuse_claim(lines: _Lines, count: int, noun: str) -> None:
     size = len(lines.text.data)
     if count > size // 2:  # a number is at least a digit and a space
-        raise lines.text.error(
+        raise lines.error(
             f"the header says {count} {noun}, but the file has only {size} bytes; it is truncated "
-            "or the header is wrong",
-            lines.number,
+            "or the header is wrong"
         )
 
 
@@ -125,15 +127,12 @@ def _several(lines: _Lines, count: int, noun: str, kind: re.Pattern[bytes] | Non
         before = len(values)
         for word in words[: count - before]:
             if kind is not None and (not kind.fullmatch(word) or len(word) > numerals.MAX_DIGITS):
-                raise lines.text.error(
+                raise lines.error(
                     f"wanted {count} {noun}, whole numbers, got {quote(word)} after {len(values)}; "
-                    "correct the line",
-                    lines.number,
+                    "correct the line"
                 )
             if kind is None and (fault := _number_fault(word)) is not None:
-                raise lines.text.error(
-                    f"of the {count} {noun}, number {len(values) + 1}: {fault}", lines.number
-                )
+                raise lines.error(f"of the {count} {noun}, number {len(values) + 1}: {fault}")
             values.append(float(word.translate(_PLAIN)))
         begun = f" (the line before ended after {before})" if before else ""
         _refuse_more(lines, words[len(values) - before :], f"{count} {noun}{begun}")
@@ -142,10 +141,9 @@ def _several(lines: _Lines, count: int, noun: str, kind: re.Pattern[bytes] | Non
 
 def _refuse_more(lines: _Lines, rest: list[bytes], what: str) -> None:
     if rest and (numerals.DECIMAL.fullmatch(rest[0]) or numerals.FORTRAN.fullmatch(rest[0])):
-        raise lines.text.error(
+        raise lines.error(
             f"after {what} there is one more number, {quote(rest[0])}; remove it, or correct the "
-            "count in the header",
-            lines.number,
+            "count in the header"
         )
 
 

@@ -40,19 +40,8 @@ _LIKE_A_NUMBER = re.compile(rb"[\"']?[+-]?\.?\d.*", re.DOTALL)
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of finite numbers.
-
-    Parameters
-    ----------
-    text : Text
-        The file.
-    names : tuple of str or None
-        The names of the columns, if the first line has them.
-    values : ndarray
-        The numbers.
-    begin : int
-        The offset of the rows in the text.
-    """
+    """Rows of finite numbers, which begin at the offset `begin` of the text, and the names of the
+    columns, if the first line has them."""
 
     text: Text
     names: tuple[str, ...] | None

@@ -105,7 +105,7 @@ def read_text(source: Source, *, wanted: str = "a graph") -> Text:
         data = unpacked(file, name)
     text = Text(name, data.removeprefix(BYTE_ORDER_MARK))
     if not text.data or text.data.isspace():
-        raise empty_error(name, wanted)
+        raise text.error(f"is empty; wanted {wanted}")
     require_text(text)
     return text
 
@@ -210,17 +210,11 @@ def _unxz(file: BinaryIO, step: int) -> Iterator[bytes]:
             packed = more.lstrip(b"\0")
 
 
-def empty_error(name: str, wanted: str) -> FormatError:
-    """Return the error of a blank file."""
-    return FormatError(f"is empty; wanted {wanted}", path=name)
-
-
 def require_text(text: Text) -> None:
     """Refuse NUL bytes and bytes that are not UTF-8."""
     if (zero := text.data.find(b"\0")) >= 0:
         raise text.error(
-            "holds a NUL byte; wanted text: the file is binary or an archive",
-            text.line_at(zero),
+            "holds a NUL byte; wanted text: the file is binary or an archive", text.line_at(zero)
         )
     if not text.data.isascii():
         try:

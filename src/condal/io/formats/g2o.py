@@ -19,14 +19,29 @@ from condal.io.safe_files import PathLike
 from condal.linalg.points import Array, Indices
 
 WANTED = "a pose graph in the g2o format"
-VERTICES = {b"VERTEX_SE2": 2, b"VERTEX_SE3:QUAT": 3}
-EDGES = {b"EDGE_SE2": 2, b"EDGE_SE3:QUAT": 3}
 IGNORED = (b"FIX",)  # poses are determined up to one motion of all: nothing need be fixed
-VERTEX_NUMBERS = {2: 3, 3: 7}
-EDGE_NUMBERS = {2: 9, 3: 28}
+SPACES = {2: "the plane", 3: "space"}
 MAX_ID_DIGITS = 20  # of the number of a vertex: of 64 bits without sign
 MAX_WEIGHT = 1e100
 UNIT_TOLERANCE = 1e-3  # how far the length of a quaternion may be from 1
+
+
+class Tag(NamedTuple):
+    """The dimension of the poses of a line, its vertices and numbers, and how they are spelled."""
+
+    d: int
+    ends: int
+    numbers: int
+    spelled: str
+
+
+INFORMATION = "numbers of the upper triangle of its information"
+TAGS = {
+    b"VERTEX_SE2": Tag(2, 1, 3, "i x y theta"),
+    b"VERTEX_SE3:QUAT": Tag(3, 1, 7, "i x y z qx qy qz qw"),
+    b"EDGE_SE2": Tag(2, 2, 9, f"i j x y theta and the 6 {INFORMATION}"),
+    b"EDGE_SE3:QUAT": Tag(3, 2, 28, f"i j x y z qx qy qz qw and the 21 {INFORMATION}"),
+}
 
 
 class Measurements(NamedTuple):
@@ -95,7 +110,11 @@ def read_g2o(path: PathLike) -> G2oGraph:
     _require_connected(text, rows, i_j)
     d, numbers = rows.d, rows.numbers
     poses, information = (numbers[:, :3], numbers[:, 3:]) if d == 2 else np.split(numbers, [7], 1)
-    rotations = _plane_rotations(poses[:, 2]) if d == 2 else _rotations(text, rows, poses[:, 3:])
+    if d == 2:
+        cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+        rotations = np.array([[cos, -sin], [sin, cos]]).transpose(2, 0, 1)
+    else:
+        rotations = _rotations(text, rows, poses[:, 3:])
     kappa, tau = _weights(text, rows, information)
     measured = Measurements(i_j, rotations, poses[:, :d].copy(), kappa, tau)
     return G2oGraph(measured, tuple(rows.index), rows.edge_lines)
@@ -137,28 +156,25 @@ class _Rows:
             row = line.split()
             if not row or row[0].startswith(b"#") or row[0] in IGNORED:
                 continue
-            side = VERTICES.get(row[0]) or EDGES.get(row[0])
-            if side is None:
+            tag = TAGS.get(row[0])
+            if tag is None:
                 raise _unknown_tag(text, row[0], number)
-            if d not in (0, side):
+            if d not in (0, tag.d):
                 raise text.error(
-                    f"{quote(row[0])} is a pose in {_space(side)}, but the lines before are in "
-                    f"{_space(d)}; write the two into files of their own",
+                    f"{quote(row[0])} is a pose in {SPACES[tag.d]}, but the lines before are in "
+                    f"{SPACES[d]}; write the two into files of their own",
                     number,
                 )
-            d, is_edge = side, row[0] in EDGES
-            ends = 2 if is_edge else 1
-            wanted = 1 + ends + (EDGE_NUMBERS if is_edge else VERTEX_NUMBERS)[d]
-            if len(row) != wanted:
+            d, wanted = tag.d, tag.ends + tag.numbers
+            if len(row) != 1 + wanted:
                 raise text.error(
-                    f"{quote(row[0])} takes {wanted - 1} numbers, {_spelled(is_edge, d)}; got "
-                    f"{len(row) - 1}",
+                    f"{quote(row[0])} takes {wanted} numbers, {tag.spelled}; got {len(row) - 1}",
                     number,
                 )
-            names = [_vertex(text, word, number) for word in row[1 : 1 + ends]]
+            names = [_vertex(text, word, number) for word in row[1 : 1 + tag.ends]]
             for name in names:
                 first_line.setdefault(name, number)
-            if not is_edge:
+            if tag.ends == 1:
                 continue
             if names[0] == names[1]:
                 raise text.error(
@@ -195,22 +211,12 @@ def _vertex(text: Text, word: bytes, line: int) -> int:
 
 
 def _unknown_tag(text: Text, tag: bytes, line: int) -> FormatError:
-    known = ", ".join(name.decode() for name in [*VERTICES, *EDGES])
+    known = ", ".join(name.decode() for name in TAGS)
     return text.error(
         f"{quote(tag)} is an unknown tag; wanted {known}, or FIX, which is ignored: remove the "
         "line, or convert what it measures to relative poses",
         line,
     )
-
-
-def _space(d: int) -> str:
-    return "the plane" if d == 2 else "space"
-
-
-def _spelled(is_edge: bool, d: int) -> str:
-    pose = "x y theta" if d == 2 else "x y z qx qy qz qw"
-    matrix = f"and the {6 if d == 2 else 21} numbers of the upper triangle of its information"
-    return f"i j {pose} {matrix}" if is_edge else f"i {pose}"
 
 
 def _require_connected(text: Text, rows: _Rows, edges: Indices) -> None:
@@ -226,11 +232,6 @@ def _require_connected(text: Text, rows: _Rows, edges: Indices) -> None:
         f"vertex {names[0]}; write each component into a file of its own, or add a measurement",
         rows.first_line[apart],
     )
-
-
-def _plane_rotations(angles: Array) -> Array:
-    cos, sin = np.cos(angles), np.sin(angles)
-    return np.array([[cos, -sin], [sin, cos]]).transpose(2, 0, 1)
 
 
 def _rotations(text: Text, rows: _Rows, quaternions: Array) -> Array:
@@ -260,7 +261,8 @@ def _weights(text: Text, rows: _Rows, triangles: Array) -> tuple[Array, Array]:
     matrices[:, i, j] = matrices[:, j, i] = triangles
     blocks = {"translation": matrices[:, :d, :d], "rotation": matrices[:, d:, d:]}
     for name, block in blocks.items():
-        least = _least_eigenvalues(block)
+        with np.errstate(over="ignore", invalid="ignore"):
+            least = np.linalg.eigvalsh(block)[:, 0]
         wrong = np.flatnonzero(~(least > 0))
         if wrong.size:
             raise text.error(
@@ -272,11 +274,6 @@ def _weights(text: Text, rows: _Rows, triangles: Array) -> tuple[Array, Array]:
     tau = _mean_information(text, rows, blocks["translation"])
     kappa = _mean_information(text, rows, blocks["rotation"])
     return (kappa if d == 2 else 0.5 * kappa), tau
-
-
-def _least_eigenvalues(matrices: Array) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(np.linalg.eigvalsh(matrices)[:, 0])
 
 
 def _mean_information(text: Text, rows: _Rows, matrices: Array) -> Array:

@@ -73,9 +73,9 @@ def require_same(
     ProblemError if the checkpoint is for other data or was written by another condal, FormatError
     if it does not say. The problem is described last.
     """
-    of, options = about.get("problem"), about.get("options")
-    valid = isinstance(of, dict) and set(of) == PROBLEM_KEYS and isinstance(options, dict)
-    if set(about) != KEYS or not valid or of is None:
+    of: Any = about.get("problem")
+    valid = isinstance(of, dict) and set(of) == PROBLEM_KEYS
+    if set(about) != KEYS or not valid or not isinstance(about["options"], dict):
         raise FormatError(
             "does not say which problem it is for; give another, or solve again", path=path
         )

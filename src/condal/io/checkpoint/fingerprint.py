@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
-from math import isfinite, isnan, nan, sqrt
+from math import isclose, isnan, nan, sqrt
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -47,14 +47,10 @@ NUMBERS = (int, float, complex, np.bool_, np.number)
 PROBE_TOLERANCE = 1e-9  # relative to the larger of two values
 
 
-def fingerprint(problem: Problem) -> str:
-    """Return the SHA-256 in hexadecimal."""
-    return fingerprint_of(problem)[0]
-
-
 def fingerprint_of(problem: Problem, words_of: WordsOf | None = None) -> tuple[str, bool]:
-    """Return the fingerprint, and whether it is complete: whether no part is an opaque function, or
-    of a class outside condal. Two problems of one incomplete fingerprint may differ.
+    """Return the fingerprint in hexadecimal, and whether it is complete: whether no part is an
+    opaque function, or of a class outside condal. Two problems of one incomplete fingerprint may
+    differ.
 
     Values for which `words_of` returns words, such as sharded data, are hashed by these alone.
     """
@@ -75,7 +71,8 @@ class _Hashing:
     def add(self, value: Any) -> None:
         """Add a value of any kind."""
         if value is None or isinstance(value, bool | str | bytes | slice | range | np.dtype | type):
-            self._tag("value", type(value).__name__, _spelled(value))
+            spelled = value.__qualname__ if isinstance(value, type) else repr(value)
+            self._tag("value", type(value).__name__, spelled)
         elif isinstance(value, NUMBERS):
             self._tag("number", _number(value))
         elif isinstance(value, Enum):
@@ -208,10 +205,6 @@ def _name_of(call: Any) -> str:
     return str(getattr(call, "__qualname__", None) or type(call).__qualname__)
 
 
-def _spelled(value: Any) -> str:
-    return value.__qualname__ if isinstance(value, type) else repr(value)
-
-
 def _number(value: Any) -> str:
     """Spell a number by its value: 3 as 3.0, and NumPy's as Python's."""
     plain = value.item() if isinstance(value, np.generic) else value
@@ -222,9 +215,13 @@ def _number(value: Any) -> str:
 def probes(problem: Problem) -> list[float]:
     """Evaluate f, M, A and h, and X if it is not condal's; NaN where a piece raises."""
     f, X, A, h = problem.f, problem.X, problem.A, problem.h
+
+    def pulled_back(M: LinearMap) -> Any:
+        return M.adjoint(wave(M.size))
+
     evaluations: list[Callable[[], float]] = [
-        lambda: _of_map(f.M),
-        lambda: _of_map(A),
+        lambda: _along(pulled_back(f.M)),
+        lambda: _along(pulled_back(A)),
         lambda: f.value(_positive(f.M.size)),
         lambda: _across(f.gradient(_positive(f.M.size))),
         lambda: _across(h.prox(wave(h.size), 1.0)),
@@ -233,14 +230,17 @@ def probes(problem: Problem) -> list[float]:
         lambda: A.norm,
     ]
     if hasattr(X, "of_user") or not is_ours(X):
-        evaluations.append(lambda: _across(np.asarray(X.lmo(_direction(f.M)))))
+        evaluations.append(lambda: _across(np.asarray(X.lmo(pulled_back(f.M)))))
     with np.errstate(all="ignore"):
         return [_evaluated(evaluate) for evaluate in evaluations]
 
 
 def agree(before: Sequence[float], now: Sequence[float]) -> bool:
     """Whether the values are the same up to rounding."""
-    return len(before) == len(now) and all(map(_close, before, now))
+    least = {"rel_tol": PROBE_TOLERANCE, "abs_tol": 1e-6 * PROBE_TOLERANCE}
+    return len(before) == len(now) and all(
+        isclose(a, b, **least) or (isnan(a) and isnan(b)) for a, b in zip(before, now, strict=True)
+    )
 
 
 def wave(n: int) -> Array:
@@ -250,15 +250,6 @@ def wave(n: int) -> Array:
 
 def _positive(n: int) -> Array:
     return np.asarray(1.5 + np.cos(np.arange(1.0, n + 1.0)))
-
-
-def _direction(M: LinearMap) -> Any:
-    return M.adjoint(wave(M.size))
-
-
-def _of_map(M: LinearMap) -> float:
-    """Return the inner product of M'y with a fixed vector."""
-    return _along(M.adjoint(wave(M.size)))
 
 
 def _along(v: Gradient | None) -> float:
@@ -281,9 +272,3 @@ def _evaluated(evaluate: Callable[[], float]) -> float:
         return float(evaluate())
     except Exception:  # the solve will meet it, and name the piece
         return nan
-
-
-def _close(a: float, b: float) -> bool:
-    if not (isfinite(a) and isfinite(b)):
-        return a == b or (isnan(a) and isnan(b))
-    return abs(a - b) <= PROBE_TOLERANCE * max(abs(a), abs(b), 1e-6)

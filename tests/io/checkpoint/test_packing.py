@@ -70,13 +70,10 @@ def test_a_tree_comes_back_as_it_was(value):
     assert same(again(value), value)
 
 
-@given(TREES)
-def test_what_is_referred_to_twice_is_one_object_again(value):
-    first, second, *_ = again([value, {"again": value}])
-    twice = second["again"]
-    alone = isinstance(value, int | float | str | np.generic | type(None))
-    shared = not alone and not (isinstance(value, tuple) and not value)
-    assert twice is first if shared else same(twice, first)
+@given(ARRAYS)
+def test_an_array_that_is_referred_to_twice_is_one_array_again(value):
+    first, second = again([value, {"again": LowRank(value, value)}])
+    assert second["again"].U is second["again"].weights is first
 
 
 @pytest.mark.parametrize(
@@ -131,11 +128,8 @@ def rows(count: int) -> list[Row]:
     ]
 
 
-def test_rows_keep_who_they_are():
-    kept = rows(5)
-    back, last = again((kept, kept[-1]))
-    assert same(back, kept)
-    assert back[-1] is last
+def test_rows_come_back_as_they_were():
+    assert same(again(rows(5)), rows(5))
 
 
 def test_a_history_is_a_few_arrays_whatever_its_length():
@@ -200,7 +194,7 @@ def test_what_has_no_place_in_a_checkpoint_is_refused(value, why):
 def test_an_object_that_is_part_of_itself_is_refused():
     endless: list[Any] = []
     endless.append((endless,))
-    with pytest.raises(ProblemError, match="no object that is part of itself"):
+    with pytest.raises(ProblemError, match=f"at most {MAX_LEVELS} levels deep"):
         pack(endless)
 
 
@@ -251,9 +245,6 @@ LOW_RANK = {"U": {"array": 0}, "weights": {"array": 1}}
         {"array": True},
         {"array": "0"},
         {"array": None},
-        {"same": 0},
-        [[], {"same": 1}],
-        [[], {"same": True}],
         {"instance": ["result.Status", "NONE"]},
         {"instance": ["result.Status", 1]},
         {"instance": ["result.Status", {}]},
@@ -272,6 +263,7 @@ LOW_RANK = {"U": {"array": 0}, "weights": {"array": 1}}
         {"instance": ["choice.Blocks", {"parts": {"tuple": []}, "__class__": 1}]},
         {"instance": ["whole.Factored", {"n": 1, "filled": "ab"}]},
         {"sparse": ["csr", 2, 2, False, 0, 1, 2]},
+        {"same": 0},
     ],
     ids=lambda skeleton: json.dumps(skeleton)[:60],
 )
@@ -293,7 +285,7 @@ JSON = st.recursive(
     lambda inside: st.one_of(
         st.lists(inside, max_size=3),
         st.dictionaries(
-            st.sampled_from(["tuple", "array", "same", "instance", "scalar", "float", "dict"]),
+            st.sampled_from(["tuple", "array", "instance", "scalar", "float", "dict"]),
             inside,
             max_size=1,
         ),

@@ -3,8 +3,7 @@
 The JSON has null, booleans, texts, integers, finite floats and lists as they are. Everything else
 is an object of one key, which says what it is: a tuple, a dict, a number by an array of one entry
 (NumPy's, and floats that are not finite), an array by its place in the list, or an instance of a
-class of `known`. What the tree refers to twice is written once and is one object
-again; objects are numbered in the order in which they are complete.
+class of `known`. An array that the tree refers to twice is written once, and is one array again.
 
 Files are not trusted: `unpack` makes no instance of another class, and calls nothing that a file
 names.
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from condal.errors import FormatError, ProblemError
 from condal.io.checkpoint import CHECKPOINT
-from condal.io.checkpoint.known import attributes, class_of, is_cache, is_known, kind_of, name_of
+from condal.io.checkpoint.known import attributes, class_of, is_cache, is_known, name_of
 from condal.io.container.array_file import MAX_DIMENSIONS, dtype_name, filled
 
 MAX_LEVELS = 64
@@ -63,15 +62,13 @@ def unpack(
 
 
 class _Packing:
-    """The arrays so far, and the numbers of the objects that are complete."""
+    """The arrays so far, and the place in the tree."""
 
     def __init__(self, beside: Beside | None) -> None:
         self._beside = beside
         self.arrays: list[NDArray[Any]] = []
-        self._array_numbers: dict[int, int] = {}
         self._numbers: dict[int, int] = {}
-        self._alive: list[Any] = []  # an id belongs to one object for as long as it is alive
-        self._open: set[int] = set()
+        self._alive: list[Any] = []  # an id belongs to one array for as long as it is alive
         self._where: list[str] = []
 
     def packed(self, value: Any) -> Any:
@@ -87,27 +84,8 @@ class _Packing:
             return {"array": self._array(value)}
         if self._beside is not None and (elsewhere := self._beside.packed(value)) is not None:
             return elsewhere
-        if id(value) in self._numbers:
-            return {"same": self._numbers[id(value)]}
-        if kind is tuple and not value:
-            return {"tuple": []}  # each time: it may be one object or several
-        return self._first(value)
-
-    def _first(self, value: Any) -> Any:
-        """Return JSON of an object that is met for the first time."""
-        if id(value) in self._open:
-            self._refuse("a checkpoint holds no object that is part of itself")
         if len(self._where) >= MAX_LEVELS:
             self._refuse(f"a checkpoint is at most {MAX_LEVELS} levels deep")
-        self._open.add(id(value))
-        packed = self._composed(value)
-        self._open.remove(id(value))
-        self._numbers[id(value)] = len(self._numbers)
-        self._alive.append(value)
-        return packed
-
-    def _composed(self, value: Any) -> Any:
-        kind = type(value)
         if kind is list or kind is tuple:
             items = [packed for _, packed in self._each((f"[{i}]", x) for i, x in enumerate(value))]
             return items if kind is list else {"tuple": items}
@@ -143,13 +121,13 @@ class _Packing:
         return pairs
 
     def _array(self, array: NDArray[Any]) -> int:
-        number = self._array_numbers.get(id(array))
+        number = self._numbers.get(id(array))
         if number is None:
             if dtype_name(array.dtype) is None:
                 self._refuse(f"a checkpoint holds no array of dtype {array.dtype}")
             if array.ndim > MAX_DIMENSIONS:
                 self._refuse(f"a checkpoint holds no array of {array.ndim} dimensions")
-            number = self._array_numbers[id(array)] = len(self.arrays)
+            number = self._numbers[id(array)] = len(self.arrays)
             self._alive.append(array)
             self.arrays.append(filled(array))
         return number
@@ -174,20 +152,18 @@ class _Packing:
 
 
 class _Unpacking:
-    """The objects that are complete, in order, and which arrays were used."""
+    """The arrays, and which of them were used."""
 
     def __init__(self, arrays: Sequence[NDArray[Any]], beside: Beside | None) -> None:
         self._arrays = arrays
         self._beside: Mapping[str, type] = {} if beside is None else beside.known
-        self._complete: list[Any] = []
         self._used: set[int] = set()
         self._kinds: dict[str, Callable[[Any, int], Any]] = {
             "array": lambda part, level: self._array(part),
             "scalar": lambda part, level: self._number(part),
             "float": lambda part, level: float(self._number(part)),
-            "same": lambda part, level: self._same(part),
             "tuple": self._tuple,
-            "dict": lambda part, level: self._done(self._named(part, level)),
+            "dict": self._named,
             "instance": lambda part, level: self._instance(level, *part),
             **({} if beside is None else beside.kinds()),
         }
@@ -205,22 +181,13 @@ class _Unpacking:
         if part is None or isinstance(part, bool | str | int | float):
             return part
         if isinstance(part, list):
-            return self._done([self._value(item, level + 1) for item in part])
+            return [self._value(item, level + 1) for item in part]
         if not isinstance(part, dict) or len(part) != 1:
             raise ValueError("an object has more than one key")
         ((kind, inside),) = part.items()
         if kind not in self._kinds:
             raise ValueError(f"there is no kind {kind[:40]!a}")
         return self._kinds[kind](inside, level + 1)
-
-    def _done(self, value: Any) -> Any:
-        self._complete.append(value)
-        return value
-
-    def _same(self, number: Any) -> Any:
-        if type(number) is not int or not 0 <= number < len(self._complete):
-            raise ValueError("it refers to an object that is not complete")
-        return self._complete[number]
 
     def _array(self, number: Any) -> NDArray[Any]:
         if type(number) is not int or not 0 <= number < len(self._arrays):
@@ -237,8 +204,7 @@ class _Unpacking:
     def _tuple(self, part: Any, level: int) -> tuple[Any, ...]:
         if not isinstance(part, list):
             raise ValueError("a tuple is not a list")
-        items = tuple(self._value(item, level) for item in part)
-        return self._done(items) if items else items
+        return tuple(self._value(item, level) for item in part)
 
     def _named(self, part: Any, level: int) -> dict[str, Any]:
         if not isinstance(part, dict):
@@ -250,8 +216,7 @@ class _Unpacking:
         cls: Any = (self._beside.get(name) or class_of(name)) if isinstance(name, str) else None
         if cls is None:
             raise ValueError(f"condal has no class {str(name)[:60]!a}")
-        kind = kind_of(cls)
-        if kind == "enum":
+        if issubclass(cls, Enum):
             if not isinstance(inside, str) or inside not in cls.__members__:
                 raise ValueError(f"{cls.__name__} has no such member")
             return cls[inside]
@@ -259,9 +224,9 @@ class _Unpacking:
         wanted = [name for name in attributes(cls) if name in values or not is_cache(cls, name)]
         if list(values) != wanted:
             raise ValueError(f"the attributes of {cls.__name__} are not those of the class")
-        if kind == "row":
-            return self._done(cls(**values))
+        if issubclass(cls, tuple):
+            return cls(**values)
         instance = cls.__new__(cls)
         for attribute, value in values.items():
             object.__setattr__(instance, attribute, value)  # some are frozen
-        return self._done(instance)
+        return instance

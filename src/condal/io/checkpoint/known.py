@@ -7,7 +7,6 @@ module is imported only when it is listed here and a file names one of its class
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from enum import Enum
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -57,20 +56,11 @@ def name_of(cls: type) -> str:
     return f"{cls.__module__.rpartition('.')[2]}.{cls.__qualname__}"
 
 
-def kind_of(cls: type) -> str:
-    """Return what a class is to a checkpoint: an "enum", a "record", a "row", or an "object"."""
-    if issubclass(cls, Enum):
-        return "enum"
-    if is_dataclass(cls):
-        return "record"
-    return "row" if issubclass(cls, tuple) and hasattr(cls, "_fields") else "object"
-
-
 def attributes(cls: Any) -> tuple[str, ...]:
     """Return the names of what a checkpoint holds of an instance."""
     if is_dataclass(cls):
         return tuple(field.name for field in fields(cls))
-    return tuple(cls._fields if kind_of(cls) == "row" else cls.checkpoint_fields)
+    return tuple(cls._fields if issubclass(cls, tuple) else cls.checkpoint_fields)
 
 
 def is_cache(cls: type, name: str) -> bool:

@@ -7,18 +7,7 @@ from math import inf
 import numpy as np
 
 from condal.driver.guards import guarded, rows_of
-from condal.driver.samples import (
-    Law,
-    Notes,
-    Report,
-    Samples,
-    between,
-    broken,
-    copied,
-    length,
-    pairings,
-    same,
-)
+from condal.driver.samples import Law, Notes, Report, Samples, between, broken, copied, length, same
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import dot
 from condal.linalg.guarded import NAMES
@@ -72,28 +61,28 @@ def check_problem(model: Problem | Model, *, seed: int = 0, tol: float = 1e-6) -
     """
     require_whole(seed, "seed", least=0)
     require_positive(tol, "tol")
-    rng, notes = np.random.default_rng(seed), Notes()
+    rng, notes = np.random.default_rng(seed), Notes(tol)
     try:
         problem = guarded(problem_of(model))
         samples = Samples.of(problem, rng)
         # The map of f comes first: the domain is tried on its gradients.
-        _check_map("M", problem.f.M, samples, notes, tol=tol, rng=rng)
-        _check_domain(problem.X, samples, notes, tol=tol, seed=seed)
-        _check_objective(problem.f, samples, notes, tol=tol)
+        _check_map("M", problem.f.M, samples, notes)
+        _check_domain(problem.X, samples, notes, seed)
+        _check_objective(problem.f, samples, notes)
         for A, h, (of_map, of_function) in rows_of(problem.A, problem.h):
-            _check_map(of_map, A, samples, notes, tol=tol, rng=rng)
+            _check_map(of_map, A, samples, notes)
             images = [A(x) for x in samples.points]
-            _check_function(of_function, h, images, notes, tol=tol, rng=rng)
+            _check_function(of_function, h, images, notes, rng)
     except PieceError as error:
         raise ProblemError(str(error)) from error
     return notes.report(problem.name)
 
 
-def _check_domain(X: Domain, samples: Samples, notes: Notes, *, tol: float, seed: int) -> None:
+def _check_domain(X: Domain, samples: Samples, notes: Notes, seed: int) -> None:
     """Check that the oracle gives the best of all points tried, and that bounds and norms hold."""
-    points, law = samples.points, notes.laws_of("X", tol)
+    points, law = samples.points, notes.laws_of("X")
     for v, s in zip(samples.gradients, samples.answers, strict=True):
-        values, value = pairings(v, points), dot(v, s)
+        values, value = np.array([dot(v, x) for x in points]), dot(v, s)
         scale, least = float(np.abs(values).max()), float(values.min())
         wrong = "the oracle lmo gave a point that is not in X"
         law("oracle in X", X.distance(s), X.max_norm, wrong=wrong)
@@ -117,22 +106,14 @@ def _check_domain(X: Domain, samples: Samples, notes: Notes, *, tol: float, seed
             law("diameter", over, *sizes, wrong=wrong, most=BOUND_ROUNDING)
 
 
-def _check_map(
-    letter: str,
-    A: LinearMap,
-    samples: Samples,
-    notes: Notes,
-    *,
-    tol: float,
-    rng: np.random.Generator,
-) -> None:
+def _check_map(letter: str, A: LinearMap, samples: Samples, notes: Notes) -> None:
     """Check that A is linear, its adjoint fits, and its norms are upper bounds."""
-    points, law = samples.points, notes.laws_of(letter, tol)
+    points, rng, law = samples.points, samples.rng, notes.laws_of(letter)
     try:
-        worst = check_adjoint(A, points, seed=int(rng.integers(2**31)), tol=tol)
+        worst = check_adjoint(A, points, seed=int(rng.integers(2**31)), tol=notes.tol)
     except ProblemError as error:
         raise ProblemError(f"{NAMES[letter]}: {error}") from None
-    notes.note(letter, "adjoint", worst, most=tol, wrong="the adjoint")
+    law("adjoint", worst, 1.0, wrong="the adjoint")
     images = [A(x) for x in points]
     scale = max(float(np.linalg.norm(image)) for image in images)
     weights = rng.standard_normal(len(points))
@@ -167,9 +148,9 @@ def _check_map(
         raise broken(letter, text)
 
 
-def _check_objective(f: Smooth, samples: Samples, notes: Notes, *, tol: float) -> None:
+def _check_objective(f: Smooth, samples: Samples, notes: Notes) -> None:
     """Check the gradient of f, its convexity, and L as a Lipschitz constant of its gradient."""
-    points, law = samples.points, notes.laws_of("f", tol)
+    points, law = samples.points, notes.laws_of("f")
     images = [f.M(x) for x in points]
     values = [f.value(u) for u in images]
     slopes = [f.gradient(u) for u in images]
@@ -208,16 +189,10 @@ def _check_slope(f: Smooth, u: Array, d: Array, spread: float, law: Law) -> None
 
 
 def _check_function(
-    letter: str,
-    h: Provable,
-    images: list[Array],
-    notes: Notes,
-    *,
-    tol: float,
-    rng: np.random.Generator,
+    letter: str, h: Provable, images: list[Array], notes: Notes, rng: np.random.Generator
 ) -> None:
     """Check the prox of h, its conjugate, and its other constants."""
-    law = notes.laws_of(letter, tol)
+    law = notes.laws_of(letter)
     size = max(1.0, *(float(np.abs(image).max(initial=0.0)) for image in images))
     starts = [image + 2 * size * rng.standard_normal(h.size) for image in images]
     _check_prox(letter, h, [*images, *starts], law)

@@ -145,11 +145,7 @@ class CheckpointWriter:
         began, every = time.perf_counter(), self.checkpoint.every_seconds
         assert self._described is not None
         about = about_of(
-            self._described,
-            options=self.options,
-            k=row.k,
-            objective=row.objective,
-            bound=row.bound,
+            self._described, options=self.options, k=row.k, objective=row.objective, bound=row.bound
         )
         try:
             self._write(about, value)

@@ -26,7 +26,7 @@ from condal.storage.choice import (
 )
 from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES
-from condal.types import Domain, Method, Storage, matrix_sides
+from condal.types import Method, Storage, matrix_sides
 
 IMAGE_VECTORS = 6  # of the length of Ax and of Mx, at the worst moment,
 TANGENT_VECTORS = 2  # and of Mx, if f is not linear: the one before, and that of the best bound
@@ -55,14 +55,16 @@ def _method_bytes(problem: Problem, method: Method, storage: Storage | None) -> 
 
 def _problem_bytes(problem: Problem) -> dict[str, int]:
     """Return the bytes that any method takes for its oracle, images and proofs."""
-    X, stored = unguarded(problem.X), _stored_entries(problem)
+    (stored, dense), sides = _entries(problem), matrix_sides(unguarded(problem.X))
     images = IMAGE_VECTORS * FLOAT_BYTES * (problem.A.size + problem.f.M.size)
     images += TANGENT_VECTORS * FLOAT_BYTES * problem.f.M.size if problem.f.L > 0 else 0
+    factors = [need for need in map(dense_factor_bytes, sides) if need <= MAX_FACTOR_BYTES]
+    vectors = [PROOF_VECTORS * FLOAT_BYTES * n for n in sides]
     return {
-        "scaled data": FLOAT_BYTES * (stored + _dense_entries(problem)),
+        "scaled data": FLOAT_BYTES * (stored + dense),
         "images and duals": images,
-        "oracle": _oracle_bytes(X),
-        "proof": _proof_bytes(X) + PROOF_COPIES * ENTRY_BYTES * stored,
+        "oracle": max(map(basis_bytes, sides), default=0),  # of a Lanczos run
+        "proof": max((*factors, *vectors), default=0) + PROOF_COPIES * ENTRY_BYTES * stored,
     }
 
 
@@ -74,28 +76,22 @@ def in_all(problem: Problem, method: Method, storage: Storage | None = None) -> 
 
 def _process_bytes(problem: Problem) -> dict[str, int]:
     """Return the bytes outside the solve: the user's data, and Python itself."""
-    data = ENTRY_BYTES * _stored_entries(problem) + FLOAT_BYTES * _dense_entries(problem)
+    stored, dense = _entries(problem)
+    data = ENTRY_BYTES * stored + FLOAT_BYTES * dense
     return {"data": DATA_COPIES * data, "Python": PYTHON_BYTES}
 
 
-def _stored_entries(problem: Problem) -> int:
-    """Return the number of entries in the sparse matrices of the gradients."""
+def _entries(problem: Problem) -> tuple[int, int]:
+    """Return the numbers of entries in the sparse matrices of the gradients, and in the dense ones
+    of the objective.
+
+    The dense ones of the adjoint of A are images, which are counted by themselves.
+    """
     maps = (problem.f.M, problem.A)
     with np.errstate(invalid="ignore"):  # of numbers that have overflowed, which solve refuses
-        gradients = [M.adjoint(np.zeros(M.size)) for M in maps]
-    matrices = [part for v in gradients for V in _symmetric_parts(v) for part in V.sparse]
-    return sum(int(part.nnz) for part in matrices)
-
-
-def _dense_entries(problem: Problem) -> int:
-    """Return the number of entries in the dense matrices of the objective.
-
-    Those of the adjoint of A are images, which are counted by themselves.
-    """
-    M = problem.f.M
-    with np.errstate(invalid="ignore"):
-        gradient = M.adjoint(np.zeros(M.size))
-    return sum(V.n**2 for V in _symmetric_parts(gradient) if V.has_dense)
+        of_f, of_A = (list(_symmetric_parts(M.adjoint(np.zeros(M.size)))) for M in maps)
+    stored = sum(int(part.nnz) for V in (*of_f, *of_A) for part in V.sparse)
+    return stored, sum(V.n**2 for V in of_f if V.has_dense)
 
 
 def _symmetric_parts(v: Gradient | None) -> Iterator[Symmetric]:
@@ -104,17 +100,6 @@ def _symmetric_parts(v: Gradient | None) -> Iterator[Symmetric]:
             yield from _symmetric_parts(part)
         elif isinstance(part, Symmetric):
             yield part
-
-
-def _oracle_bytes(X: Domain) -> int:
-    """Return the bytes of the basis of a Lanczos run."""
-    return max(map(basis_bytes, matrix_sides(X)), default=0)
-
-
-def _proof_bytes(X: Domain) -> int:
-    sides = matrix_sides(X)
-    dense = [need for need in map(dense_factor_bytes, sides) if need <= MAX_FACTOR_BYTES]
-    return max((*dense, *(PROOF_VECTORS * FLOAT_BYTES * n for n in sides)), default=0)
 
 
 class LazyChoices:

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.gradients import Gradient, add, dot, norm
+from condal.linalg.gradients import Gradient, add, norm
 from condal.linalg.guarded import NAMES
-from condal.linalg.points import Array, LowRank, Point, combine
+from condal.linalg.points import LowRank, Point, combine
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.types import Lifted
@@ -51,25 +51,23 @@ class Report:
 
 @dataclass
 class Notes:
-    """The worst errors so far; one that is too large ends the check."""
+    """The worst errors so far; one that is above `tol` ends the check."""
 
+    tol: float
     worst: dict[tuple[str, str], float] = field(default_factory=dict)
 
-    def laws_of(self, piece: str, tol: float) -> Law:
+    def laws_of(self, piece: str) -> Law:
         """Return a function that notes the error of a law of the piece, over the largest of some
         sizes, and raises ProblemError if it is above `most` (tol by default)."""
 
-        def law(name: str, error: float, *sizes: float, wrong: str, most: float = tol) -> None:
-            self.note(piece, name, relative(error, *sizes), most=most, wrong=wrong)
+        def law(name: str, error: float, *sizes: float, wrong: str, most: float = self.tol) -> None:
+            relative = error / max(*sizes, np.finfo(float).tiny) if error else 0.0
+            if not relative <= most:  # true of nan, too
+                raise broken(piece, f"{wrong} (by {relative:.2g})")
+            before = self.worst.get((piece, name), 0.0)
+            self.worst[piece, name] = float(max(before, np.maximum(relative, 0.0)))
 
         return law
-
-    def note(self, piece: str, law: str, error: float, *, most: float, wrong: str) -> None:
-        """Note a relative error of a law; raise ProblemError if it is above `most`."""
-        if not error <= most:  # true of nan, too
-            raise broken(piece, f"{wrong} (by {error:.2g})")
-        before = self.worst.get((piece, law), 0.0)
-        self.worst[piece, law] = float(max(before, np.maximum(error, 0.0)))
 
     def report(self, name: str) -> Report:
         """Return the worst error of each law."""
@@ -81,11 +79,6 @@ def broken(piece: str, wrong: str) -> ProblemError:
     return ProblemError(f"{NAMES[piece]} is wrong: {wrong}")
 
 
-def relative(error: float, *sizes: float) -> float:
-    """Return the error over the largest of the sizes; 0 where both are 0."""
-    return error / max(*sizes, np.finfo(float).tiny) if error else 0.0
-
-
 @dataclass(frozen=True, eq=False)
 class Samples:
     """Random gradients, the answers of the oracle, and points of X that are mixtures of these."""
@@ -93,6 +86,7 @@ class Samples:
     gradients: list[Gradient]
     answers: list[Point]
     points: list[Point]
+    rng: np.random.Generator
 
     @classmethod
     def of(cls, problem: Problem, rng: np.random.Generator) -> Samples:
@@ -100,7 +94,7 @@ class Samples:
         gradients = list(_gradients(problem, rng))
         answers = [problem.X.lmo(v) for v in gradients]
         weights = rng.dirichlet(np.ones(len(answers)), size=3)
-        return cls(gradients, answers, [*answers, *(combine(answers, w) for w in weights)])
+        return cls(gradients, answers, [*answers, *(combine(answers, w) for w in weights)], rng)
 
 
 def _gradients(problem: Problem, rng: np.random.Generator) -> Iterator[Gradient]:
@@ -149,8 +143,3 @@ def same(before: Any, after: Any) -> bool:
     if isinstance(before, tuple):
         return all(same(a, b) for a, b in zip(before, after, strict=True))
     return bool(np.array_equal(before, after))
-
-
-def pairings(v: Gradient, points: list[Point]) -> Array:
-    """Return <v, x> for each point."""
-    return np.array([dot(v, x) for x in points])

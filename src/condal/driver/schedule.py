@@ -82,12 +82,7 @@ class Estimates(NamedTuple):
         """Whether a look at the point cannot help: nothing is to be repaired, and the gap is too
         large."""
         exact = self.infeasibility <= EXACT_INFEASIBILITY
-        return exact and not is_close(-self.rise, self.allowed)
-
-
-def is_close(gap: float, allowed: float) -> bool:
-    """Whether an estimated gap is small enough to try a proof."""
-    return not gap / allowed > CLOSE_GAP
+        return exact and -self.rise / self.allowed > CLOSE_GAP
 
 
 class Attempts(NamedTuple):

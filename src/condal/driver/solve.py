@@ -287,10 +287,7 @@ def _result_of(fault: PieceError) -> Result:
 _VERBS = {
     "method": ("iterates", "method takes a record such as condal.CGAL(), or its name"),
     "storage": ("move", "storage takes an object such as condal.storage.Sketch(n, 10)"),
-    "warm_start": (
-        "history",
-        "warm_start takes the Result of an earlier solve or (x1, y1)",
-    ),
+    "warm_start": ("history", "warm_start takes the Result of an earlier solve or (x1, y1)"),
     "callback": ("__call__", "callback takes a function of one Row"),
     "stopper": ("stop", "stopper takes a condal.Stopper()"),
 }

@@ -172,8 +172,7 @@ class Neighbours(Edges):
         W, T = (self._sum(n, side, rows) for side in (block, turned))
         if W.nnz == count == turned[0].size and same(W, T):
             return W
-        wide = [tuple(column.astype(np.int64) for column in side[:2]) for side in (block, turned)]
-        fault = pair_fault(n, (*wide[0], block[2]), (*wide[1], turned[2]))
+        fault = pair_fault(n, block, turned)
         if fault is not None and (self._fault is None or fault.kind < self._fault.kind):
             self._fault = fault
         return W
@@ -265,14 +264,14 @@ class PairFault(NamedTuple):
     text: str
 
 
-def pair_fault(n: int, entries: Entries, turned: Entries) -> PairFault | None:
+def pair_fault(n: int, entries: Columns, turned: Columns) -> PairFault | None:
     """Find an edge that is given twice in a line, in one line only, or with two weights.
 
     `entries` are the (i, j, w) of some rows; `turned` are all entries (j, i, w) of the matrix whose
     j is one of these rows.
     """
     (i, j, w), (ti, tj, tw) = entries, turned
-    key, turned_key = i * n + j, ti * n + tj
+    key, turned_key = i.astype(np.int64) * n + j, ti.astype(np.int64) * n + tj
     order, turned_order = (np.argsort(k, kind="stable") for k in (key, turned_key))
     key, turned_key = key[order], turned_key[turned_order]
     if (repeated := np.flatnonzero(key[1:] == key[:-1])).size:

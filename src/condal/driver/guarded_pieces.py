@@ -8,6 +8,7 @@ they must return.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cached_property
 from math import inf
 from typing import Any, TypeVar
@@ -16,22 +17,22 @@ import numpy as np
 
 from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.linalg.gradients import Gradient, functional
-from condal.linalg.guarded import UserPiece
+from condal.linalg.guarded import UserPiece, is_ours
 from condal.linalg.points import Array, LowRank
 from condal.linalg.rounding import Errors, Proof, Rounded
+from condal.linalg.sparse import is_operator
 from condal.linalg.symmetric import Symmetric
 from condal.sets.defaults import ProximableDefaults
 from condal.types import Domain, LinearMap, Projectable, Provable, Smooth, Spectral, projects
 
 T = TypeVar("T")
-Guard = Callable[[Any, str], Any]
 
 
 class Guarded:
-    """A piece, with its letter in the template; `again` guards what is made from it."""
+    """A piece, with its letter in the template."""
 
-    def __init__(self, piece: Any, letter: str, again: Guard) -> None:
-        self.piece, self.letter, self.again = piece, letter, again
+    def __init__(self, piece: Any, letter: str) -> None:
+        self.piece, self.letter = piece, letter
 
     def asked(self, name: str, called: str, *args: Any, **options: Any) -> tuple[UserPiece, Any]:
         """Return what a method of the piece returns, and who answers for it."""
@@ -89,7 +90,7 @@ def _rows(name: str, called: str) -> Any:
 
 def _again(name: str, called: str) -> Any:
     """Return a method whose answer is a piece of the same kind."""
-    return lambda self, *args: self.again(self.asked(name, called, *args)[1], self.letter)
+    return lambda self, *args: guard(self.asked(name, called, *args)[1], self.letter)
 
 
 class GuardedDomain(Guarded, Wrapped):
@@ -97,9 +98,9 @@ class GuardedDomain(Guarded, Wrapped):
 
     guards = True
 
-    def __init__(self, X: Domain, letter: str, again: Guard) -> None:
+    def __init__(self, X: Domain, letter: str) -> None:
         Wrapped.__init__(self, X)
-        self.letter, self.again = letter, again
+        self.letter = letter
 
     piece = property(lambda self: self.X)  # which `with_engine` changes
     diameter, max_norm = _constant("diameter", "the size"), _constant("max_norm", "the size")
@@ -147,8 +148,8 @@ class GuardedSpectral(GuardedDomain, WrappedSpectral):
 class GuardedMap(Guarded):
     """A, whose images and gradients are checked."""
 
-    def __init__(self, A: LinearMap, letter: str, again: Guard) -> None:
-        super().__init__(A, letter, again)
+    def __init__(self, A: LinearMap, letter: str) -> None:
+        super().__init__(A, letter)
         zeros = np.zeros(A.size)
         self._like = self.asked("adjoint", "the adjoint", zeros)[1]  # the space of its gradients
 
@@ -183,7 +184,7 @@ class GuardedObjective(Guarded):
 
     @once
     def M(self) -> LinearMap:
-        return self.again(self.piece.M, "M")
+        return guard(self.piece.M, "M")
 
     L, scaled = _constant("L", "the constant L"), _again("scaled", "the value")
     value, variation = _number("value", "the value"), _number("variation", "the value")
@@ -226,20 +227,66 @@ class GuardedFunction(Guarded, ProximableDefaults):
     @once
     def pieces(self) -> Sequence[tuple[slice, Provable]]:
         return [
-            (places, self if piece is self.piece else self.again(piece, self.letter))
+            (places, self if piece is self.piece else guard(piece, self.letter))
             for places, piece in self.piece.pieces
         ]
 
 
-def guarded_piece(piece: Any, letter: str, again: Guard) -> Any:
-    """Guard a domain, map, objective or function; the guard of a domain is spectral if the domain
-    is, and has a projection if that has one."""
+def guard(value: Any, letter: str) -> Any:
+    """Guard a user-supplied piece, or those inside a piece of condal's."""
+    if is_operator(value):
+        from condal.linalg.guarded_operators import GuardedOperator
+        from condal.maps.diffraction import CodedDiffraction
+
+        ours = isinstance(getattr(value, "of", None), CodedDiffraction)
+        known = ours or isinstance(value, GuardedOperator)
+        return value if known else GuardedOperator(value, letter)
+    if isinstance(value, Symmetric):
+        return value.map_operators(lambda op: guard(op, letter))
+    if isinstance(value, tuple | list):
+        parts = [guard(part, letter) for part in value]
+        return value if same(parts, value) else type(value)(parts)
+    if not any(hasattr(value, verb) for verb in ("lmo", "adjoint", "gradient", "prox")):
+        return value
+    if of_condal(value):
+        return _rebuilt(value, letter)
     kind: type[Guarded] = GuardedFunction
-    if hasattr(piece, "lmo"):
-        kind = GuardedProjectable if projects(piece) else GuardedDomain
-        kind = GuardedSpectral if isinstance(piece, Spectral) else kind
-    elif hasattr(piece, "adjoint"):
+    if hasattr(value, "lmo"):
+        kind = GuardedProjectable if projects(value) else GuardedDomain
+        kind = GuardedSpectral if isinstance(value, Spectral) else kind
+    elif hasattr(value, "adjoint"):
         kind = GuardedMap
-    elif hasattr(piece, "gradient"):
+    elif hasattr(value, "gradient"):
         kind = GuardedObjective
-    return kind(piece, letter, again)
+    return kind(value, letter)
+
+
+def same(new: Sequence[Any], old: Sequence[Any]) -> bool:
+    """Whether two sequences hold the same objects."""
+    return all(a is b for a, b in zip(new, old, strict=True))
+
+
+def _rebuilt(piece: Any, letter: str) -> Any:
+    """Guard the user-supplied pieces inside a piece of condal's; return itself if it has none."""
+    inner = "M" if letter == "f" else letter
+    unchanged, changed = {}, {}
+    # A copy: another thread may solve with the same piece, and cache in it what it has computed.
+    for name, value in dict(getattr(piece, "__dict__", {})).items():
+        if isinstance(getattr(type(piece), name, None), cached_property):
+            continue  # made from the others, and made again if they change
+        unchanged[name] = value
+        piece_guarded = guard(value, letter if name == "C" else inner)
+        if piece_guarded is not value:
+            changed[name] = piece_guarded
+    if not changed:
+        return piece
+    twin = copy(piece)
+    vars(twin).clear()
+    vars(twin).update(unchanged | changed)
+    return twin
+
+
+def of_condal(value: Any) -> bool:
+    """Return whether a function, or the class of an object, is condal's, and no adapter of a
+    user-supplied piece."""
+    return not getattr(value, "of_user", False) and is_ours(value)

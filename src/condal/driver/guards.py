@@ -6,21 +6,17 @@ as a Product its parts and an Operator its LinearOperator. A problem without any
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from condal.driver.guarded_pieces import guard, of_condal, same
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.guarded import UserPiece, is_ours
+from condal.linalg.guarded import UserPiece
 from condal.linalg.points import Point
-from condal.linalg.sparse import is_operator
-from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
 from condal.problem import Problem
 from condal.sets.separable import Separable
@@ -30,9 +26,9 @@ from condal.types import Domain, LinearMap, Provable, from_user
 def guarded(problem: Problem) -> Problem:
     """Return the same problem, in which a PieceError names a user-supplied piece that raises or
     returns what it did not promise."""
-    X = _guard(problem.X, "X")
+    X = guard(problem.X, "X")
     A, h = _guarded_rows(problem.A, problem.h)
-    f = _guard(problem.f, "f")
+    f = guard(problem.f, "f")
     calls = {name: _guarded_call(problem, name) for name in ("repair", "propose")}
     pieces = {"f": f, "X": X, "A": A, "h": h, **calls}
     changed = {name: piece for name, piece in pieces.items() if piece is not getattr(problem, name)}
@@ -63,68 +59,18 @@ def _guarded_rows(A: LinearMap, h: Provable) -> tuple[LinearMap, Provable]:
     """Guard A and K, and B and g where they are stacked."""
     rows = rows_of(A, h)
     if len(rows) == 1:
-        return _guard(A, rows[0].letters[0]), _guard(h, rows[0].letters[1])
-    maps = [_guard(row.A, row.letters[0]) for row in rows]
-    parts = [_guard(row.h, row.letters[1]) for row in rows]
-    if _same(maps, [row.A for row in rows]) and _same(parts, [row.h for row in rows]):
+        return guard(A, rows[0].letters[0]), guard(h, rows[0].letters[1])
+    maps = [guard(row.A, row.letters[0]) for row in rows]
+    parts = [guard(row.h, row.letters[1]) for row in rows]
+    if same(maps, [row.A for row in rows]) and same(parts, [row.h for row in rows]):
         return A, h
     return Stack(*maps), Separable(*parts)
-
-
-def _guard(value: Any, letter: str) -> Any:
-    """Guard a user-supplied piece, or those inside a piece of condal's."""
-    if is_operator(value):
-        return _guarded_operator(value, letter)
-    if isinstance(value, Symmetric):
-        return value.map_operators(lambda op: _guard(op, letter))
-    if isinstance(value, tuple | list):
-        parts = [_guard(part, letter) for part in value]
-        return value if _same(parts, value) else type(value)(parts)
-    if not any(hasattr(value, verb) for verb in ("lmo", "adjoint", "gradient", "prox")):
-        return value
-    if _of_condal(value):
-        return _rebuilt(value, letter)
-    from condal.driver.guarded_pieces import guarded_piece
-
-    return guarded_piece(value, letter, _guard)
-
-
-def _guarded_operator(op: Any, letter: str) -> Any:
-    from condal.linalg.guarded_operators import GuardedOperator
-    from condal.maps.diffraction import CodedDiffraction
-
-    ours = isinstance(getattr(op, "of", None), CodedDiffraction)
-    return op if ours or isinstance(op, GuardedOperator) else GuardedOperator(op, letter)
-
-
-def _same(new: Sequence[Any], old: Sequence[Any]) -> bool:
-    return all(a is b for a, b in zip(new, old, strict=True))
-
-
-def _rebuilt(piece: Any, letter: str) -> Any:
-    """Guard the user-supplied pieces inside a piece of condal's; return itself if it has none."""
-    inner = "M" if letter == "f" else letter
-    unchanged, changed = {}, {}
-    # A copy: another thread may solve with the same piece, and cache in it what it has computed.
-    for name, value in dict(getattr(piece, "__dict__", {})).items():
-        if isinstance(getattr(type(piece), name, None), cached_property):
-            continue  # made from the others, and made again if they change
-        unchanged[name] = value
-        piece_guarded = _guard(value, letter if name == "C" else inner)
-        if piece_guarded is not value:
-            changed[name] = piece_guarded
-    if not changed:
-        return piece
-    twin = copy(piece)
-    vars(twin).clear()
-    vars(twin).update(unchanged | changed)
-    return twin
 
 
 def _guarded_call(problem: Problem, name: str) -> Any:
     """Guard the repair or the proposal, if it is user-supplied."""
     call, piece = getattr(problem, name), UserPiece(name)
-    if call is None or _of_condal(call):
+    if call is None or of_condal(call):
         return call
     like = _zero(problem)
 
@@ -151,12 +97,6 @@ def _point(X: Domain, x: Any, piece: UserPiece, like: Gradient) -> Point:
             f"{piece.name} returned no point of X: {error}", piece=piece.letter
         ) from None
     return piece.point(point, like)
-
-
-def _of_condal(value: Any) -> bool:
-    """Return whether a function, or the class of an object, is condal's, and no adapter of a
-    user-supplied piece."""
-    return not getattr(value, "of_user", False) and is_ours(value)
 
 
 def _zero(problem: Problem) -> Any:

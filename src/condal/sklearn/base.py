@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from condal.runtime.arguments import require_seconds
 from condal.runtime.limits import TimeLimit
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CertifiedEstimator(BaseEstimator):
     """The base of the estimators that prove bounds on what they optimise.
 
@@ -27,7 +29,7 @@ class CertifiedEstimator(BaseEstimator):
     max_seconds : float, optional
         A time limit for `fit`; what is proved by then is valid.
     random_state : int, RandomState or None, optional
-        The seed of what is random; an int makes the answer reproducible.
+        The seed, of the estimators that draw; an int makes the answer reproducible.
 
     Attributes
     ----------
@@ -41,9 +43,8 @@ class CertifiedEstimator(BaseEstimator):
         The names of the features, if the samples have names.
     """
 
-    tol: float
-    max_seconds: float | None
-    random_state: Any
+    tol: float = 1e-3
+    max_seconds: float | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model to the rows of X.
@@ -90,9 +91,10 @@ class CertifiedEstimator(BaseEstimator):
             )
         return result
 
-    def _seed(self) -> int:
-        """Return a seed for condal."""
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+def seed_from(random_state: Any) -> int:
+    """Return a seed for condal."""
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def require_samples(n: int, n_clusters: int | None) -> None:

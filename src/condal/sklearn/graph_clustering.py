@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,9 +13,8 @@ from condal.problems.community_detection import Communities, communities
 from condal.problems.graphs import adjacency
 from condal.problems.kcut import MaxKCut, max_k_cut
 from condal.problems.partitions import Pairs, Partition
-from condal.result import Result
 from condal.runtime.arguments import require_choice
-from condal.sklearn.base import CertifiedEstimator, require_samples, shortfall
+from condal.sklearn.base import CertifiedEstimator, require_samples, seed_from, shortfall
 
 Affinity: TypeAlias = Literal["rbf", "nearest_neighbors", "precomputed"]
 Objective: TypeAlias = Literal["modularity", "block_model", "max_cut"]
@@ -24,6 +24,7 @@ MAX_SAMPLES_OF_ALL_PAIRS = 500  # by default; the bound is then the tightest
 NULLS: dict[Any, Any] = {"modularity": "degrees", "block_model": "uniform"}
 
 
+@dataclass(eq=False, repr=False)
 class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
     r"""Clustering of an affinity graph with a certificate, by semidefinite relaxation [1]_.
 
@@ -89,34 +90,16 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
     True
     """
 
-    result_: Result | None
-
-    def __init__(
-        self,
-        n_clusters: int | None = 8,
-        *,
-        affinity: Affinity = "rbf",
-        gamma: float = 1.0,
-        n_neighbors: int = 10,
-        objective: Objective = "modularity",
-        resolution: float = 1.0,
-        pairs: Pairs | None = None,
-        tol: float = 1e-3,
-        max_seconds: float | None = None,
-        n_init: int = 20,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.objective = objective
-        self.resolution = resolution
-        self.pairs = pairs
-        self.tol = tol
-        self.max_seconds = max_seconds
-        self.n_init = n_init
-        self.random_state = random_state
+    n_clusters: int | None = 8
+    _: KW_ONLY
+    affinity: Affinity = "rbf"
+    gamma: float = 1.0
+    n_neighbors: int = 10
+    objective: Objective = "modularity"
+    resolution: float = 1.0
+    pairs: Pairs | None = None
+    n_init: int = 20
+    random_state: Any = None
 
     def _fit(self, X: Any) -> None:
         require_choice(self.affinity, "affinity", get_args(Affinity))
@@ -129,17 +112,18 @@ class SDPGraphClustering(ClusterMixin, CertifiedEstimator):
             )
         X = self._checked(X, accept_sparse="csr", ensure_min_samples=2)
         require_samples(X.shape[0], self.n_clusters)
-        limit, seed = self._time_limit(), self._seed()
+        limit, seed = self._time_limit(), seed_from(self.random_state)
         self.affinity_matrix_ = adjacency(self._weights(X), "the affinity matrix")
         if self.n_clusters == 1:
-            partition, self.result_, self.n_iter_ = self._single_cluster(), None, 0
+            partition, result, self.n_iter_ = self._single_cluster(), None, 0
         else:
             model = self._model()
-            self.result_ = self._solve(model, limit)
+            result = self._solve(model, limit)
+            self.n_iter_ = result.iterations
             partition = model.round(
-                self.result_, trials=self.n_init, seed=seed, max_seconds=limit.max_seconds
+                result, trials=self.n_init, seed=seed, max_seconds=limit.max_seconds
             )
-            self.n_iter_ = self.result_.iterations
+        self.result_ = result
         self.labels_ = np.asarray(partition.labels, dtype=np.int32)
         self.value_ = partition.value
         self.upper_bound_ = partition.bound

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from condal.linalg.points import Array, Outer
 from condal.problems.completion import MatrixCompletion, matrix_completion
-from condal.sklearn.base import CertifiedEstimator
+from condal.sklearn.base import CertifiedEstimator, seed_from
 
 TUNING_SHARE = 0.5  # of max_seconds, at most, for the choice of the radius
 NEGLIGIBLE = 1e-6  # of the largest singular value
 ENTRIES_PER_BLOCK = 2**22  # of the systems of a block of rows
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MatrixCompletionImputer(OneToOneFeatureMixin, TransformerMixin, CertifiedEstimator):
     r"""Imputation of missing values by a matrix of small nuclear norm, with a certificate.
 
@@ -75,28 +77,15 @@ class MatrixCompletionImputer(OneToOneFeatureMixin, TransformerMixin, CertifiedE
     True
     """
 
-    def __init__(
-        self,
-        *,
-        missing_values: float = np.nan,
-        radius: float | None = None,
-        scale: bool = True,
-        keep_empty_features: bool = False,
-        tol: float = 1e-3,
-        max_seconds: float | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.missing_values = missing_values
-        self.radius = radius
-        self.scale = scale
-        self.keep_empty_features = keep_empty_features
-        self.tol = tol
-        self.max_seconds = max_seconds
-        self.random_state = random_state
+    missing_values: float = np.nan
+    radius: float | None = None
+    scale: bool = True
+    keep_empty_features: bool = False
+    random_state: Any = None
 
     def _fit(self, X: Any) -> None:
         X = self._samples(X)
-        limit, seed = self._time_limit(), self._seed()
+        limit, seed = self._time_limit(), seed_from(self.random_state)
         known = self._known(X)
         if not known.any():
             raise ValueError(

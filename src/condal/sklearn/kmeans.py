@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from condal.linalg.points import Array
 from condal.problems.clusterings import k_means
-from condal.sklearn.base import CertifiedEstimator, require_samples
+from condal.sklearn.base import CertifiedEstimator, require_samples, seed_from
 
 
+@dataclass(eq=False, repr=False)
 class SDPKMeans(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CertifiedEstimator
 ):
@@ -63,25 +65,15 @@ class SDPKMeans(
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        tol: float = 1e-3,
-        max_seconds: float | None = None,
-        n_init: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.tol = tol
-        self.max_seconds = max_seconds
-        self.n_init = n_init
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_init: int = 10
+    random_state: Any = None
 
     def _fit(self, X: Any) -> None:
         X = self._checked(X, ensure_min_samples=2)
         require_samples(len(X), self.n_clusters)
-        limit, seed = self._time_limit(), self._seed()
+        limit, seed = self._time_limit(), seed_from(self.random_state)
         model = k_means(X, self.n_clusters)
         result = self._solve(model, limit)
         clustering = model.round(

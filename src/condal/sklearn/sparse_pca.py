@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from condal.sklearn.base import CertifiedEstimator, shortfall
 MAX_FEATURES = 1000
 
 
+@dataclass(eq=False, repr=False)
 class SDPSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
     r"""Sparse principal components with certificates, by semidefinite relaxation [1]_.
 
@@ -84,20 +85,10 @@ class SDPSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedE
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        alpha: float = 0.2,
-        cardinality: int | None = None,
-        tol: float = 1e-3,
-        max_seconds: float | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.cardinality = cardinality
-        self.tol = tol
-        self.max_seconds = max_seconds
+    n_components: int = 1
+    _: KW_ONLY
+    alpha: float = 0.2
+    cardinality: int | None = None
 
     def _fit(self, X: Any) -> None:
         X = self._checked(X, ensure_min_samples=2)

@@ -472,7 +472,7 @@ def test_nothing_is_written_over_what_is_read_or_written(options, text):
 
 
 def test_a_choice_of_the_radius_is_told_and_has_half_of_the_time(monkeypatch):
-    module = "condal.problems.completion.matrix_completion"
+    module = "condal.problems.matrix_completion"
     true, limits = matrix_completion, []
 
     def build(*arguments, **options):
@@ -495,7 +495,7 @@ def test_a_choice_of_the_radius_is_told_and_has_half_of_the_time(monkeypatch):
     [
         (
             "matrix-completion",
-            "condal.problems.completion.matrix_completion",
+            "condal.problems.matrix_completion",
             "the problem was built",
         ),
         ("max-cut", "condal.cli.solve.make_plan", "there was a point"),
@@ -546,7 +546,7 @@ def test_a_second_ctrl_c_aborts(monkeypatch):
         except KeyboardInterrupt:
             signal.raise_signal(signal.SIGINT)
 
-    module = "condal.problems.completion.matrix_completion"
+    module = "condal.problems.matrix_completion"
     monkeypatch.setattr(module, build)
     ended = run("solve", "matrix-completion.txt", "--as", "matrix-completion", "--json", "r.json")
     assert ended.exit_code == 130

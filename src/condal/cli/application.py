@@ -27,6 +27,21 @@ BUILD_SHARE = 0.5  # of the time limit, at most, for bounds and parameters befor
 ANSWER_SHARE = 0.1  # of it, at least, for the answer after the solve
 
 
+def option(usage: str, text: str, kind: Any = None, **more: Any) -> click.Option:
+    """Return an option from its usage and help text.
+
+    "--plus" is a flag, "--groups -k K" takes a value of this kind, and "--loss squares|huber" one
+    of these words, by default the first.
+    """
+    *names, value = usage.split()
+    if value.startswith("-"):
+        return click.Option([*names, value], is_flag=True, help=text)
+    if "|" in value:
+        words = value.split("|")
+        return click.Option(names, type=click.Choice(words), default=words[0], help=text)
+    return click.Option(names, metavar=value, type=kind, help=text, **more)
+
+
 def stored_seed(settings: Mapping[str, Any], path: str) -> int:
     """Return the seed among the settings in a file; FormatError unless it is one."""
     seed = settings.get("seed") or 0

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from condal.cli.application import POSITIVE, Application, Chosen
+from condal import problems
+from condal.cli.application import POSITIVE, Application, Chosen, option
 from condal.cli.applications.graphs import trials
 from condal.errors import FormatError
-from condal.result import Result
-
-if TYPE_CHECKING:
-    from condal.problems.clusterings import KMeans
-    from condal.problems.generalised_eigenvectors import Direction, GeneralisedEigenvector
-    from condal.problems.phases import PhaseRetrieval
-    from condal.problems.qap import QuadraticAssignment
 
 
-def _k_means(file: str, chosen: Chosen) -> KMeans:
+def _k_means(file: str, chosen: Chosen) -> problems.KMeans:
     from condal.io.formats.table import read_points
-    from condal.problems.clusterings import k_means
 
-    return k_means(read_points(file), chosen["clusters"])
+    return problems.k_means(read_points(file), chosen["clusters"])
 
 
 K_MEANS = Application(
@@ -43,24 +36,17 @@ K_MEANS = Application(
     out="the cluster of each point, from 1, one per line",
     keys=lambda model: ("cost", "excess"),
     options=(
-        click.Option(
-            ["--clusters", "-k"],
-            type=click.IntRange(min=1),
-            required=True,
-            metavar="K",
-            help="The number of clusters.",
-        ),
+        option("--clusters -k K", "The number of clusters.", click.IntRange(1), required=True),
         trials(10, "starts of the rounding"),
     ),
 )
 
 
-def _qap(file: str, chosen: Chosen) -> QuadraticAssignment:
+def _qap(file: str, chosen: Chosen) -> problems.QuadraticAssignment:
     from condal.io.formats.qaplib import read_qaplib
-    from condal.problems.qap import quadratic_assignment
 
-    data = read_qaplib(file)
-    return quadratic_assignment(data.A, data.B, nonnegative=chosen["nonnegative"], name="qap")
+    data, where = read_qaplib(file), chosen["nonnegative"]
+    return problems.quadratic_assignment(data.A, data.B, nonnegative=where, name="qap")
 
 
 QAP = Application(
@@ -79,11 +65,9 @@ QAP = Application(
     out="the place of each facility, from 1, one per line",
     keys=lambda model: ("cost", "excess"),
     options=(
-        click.Option(
-            ["--nonnegative"],
-            type=click.Choice(["all", "costs"]),
-            default="all",
-            help="Require x >= 0 for all entries, or for those with a cost: faster, but weaker.",
+        option(
+            "--nonnegative all|costs",
+            "Require x >= 0 for all entries, or for those with a cost: faster, but weaker.",
         ),
         trials(50, "assignments"),
     ),
@@ -91,34 +75,31 @@ QAP = Application(
 
 
 def named_arrays(
-    file: str, needed: tuple[str, ...], wanted: str, choice: tuple[str, ...] = ()
+    file: str, needed: tuple[str, ...], wanted: str, choice: tuple[str, ...] = (), **matrices: str
 ) -> dict[str, Any]:
-    """Return the needed arrays of a .npz file, and exactly one of the choice."""
+    """Return the needed arrays of a .npz file, and exactly one of the choice.
+
+    `matrices` says what those must be that have two dimensions.
+    """
     from condal.io.formats.arrays import names_of_arrays, read_arrays
 
     names = names_of_arrays(file)
     if not set(needed) <= set(names) or (choice and len(set(choice) & set(names)) != 1):
         held = ", ".join(names)[:60] or "nothing"
         raise FormatError(f"holds {held}; wanted {wanted}", path=file)
-    return read_arrays(file, (*needed, *choice))
-
-
-def _generalised_eigenvector(file: str, chosen: Chosen) -> GeneralisedEigenvector:
-    from condal.problems.generalised_eigenvectors import generalised_eigenvector
-
-    wanted = "the symmetric matrices Phi and Psi: numpy.savez(path, Phi=Phi, Psi=Psi)"
-    arrays = named_arrays(file, ("Phi", "Psi"), wanted)
-    for name, array in arrays.items():
-        if array.ndim != 2:
-            text = f"{name}.npy: {name} has shape {array.shape}; wanted a symmetric matrix"
+    arrays = read_arrays(file, (*needed, *choice))
+    for name in set(matrices) & set(arrays):
+        if arrays[name].ndim != 2:
+            text = f"{name}.npy: {name} has shape {arrays[name].shape}; wanted {matrices[name]}"
             raise FormatError(text, path=file)
-    return generalised_eigenvector(
-        arrays["Phi"], arrays["Psi"], chosen["alpha"], name="generalised-eigenvector"
-    )
+    return arrays
 
 
-def _vector(model: GeneralisedEigenvector, result: Result, chosen: Chosen) -> Direction | None:
-    return None if result.status.excludes_optimum else model.vector(result)
+def _generalised_eigenvector(file: str, chosen: Chosen) -> problems.GeneralisedEigenvector:
+    wanted = "the symmetric matrices Phi and Psi: numpy.savez(path, Phi=Phi, Psi=Psi)"
+    shape, name = "a symmetric matrix", "generalised-eigenvector"
+    arrays = named_arrays(file, ("Phi", "Psi"), wanted, Phi=shape, Psi=shape)
+    return problems.generalised_eigenvector(**arrays, alpha=chosen["alpha"], name=name)
 
 
 GENERALISED_EIGENVECTOR = Application(
@@ -136,31 +117,27 @@ GENERALISED_EIGENVECTOR = Application(
     build=_generalised_eigenvector,
     out="the vector, one number per line",
     keys=lambda model: ("value",),
-    answer=_vector,
+    answer=lambda model, result, chosen: (
+        None if result.status.excludes_optimum else model.vector(result)
+    ),
     none=(("vector", "none: raise --alpha"),),
     options=(
-        click.Option(
-            ["--alpha"],
-            type=POSITIVE,
+        option(
+            "--alpha A",
+            "The bound on |u|^2; at least 1 over the largest eigenvalue of Psi.",
+            POSITIVE,
             required=True,
-            metavar="A",
-            help="The bound on |u|^2; at least 1 over the largest eigenvalue of Psi.",
         ),
     ),
 )
 
 
-def _phase_retrieval(file: str, chosen: Chosen) -> PhaseRetrieval:
-    from condal.problems.phases import phase_retrieval
-
+def _phase_retrieval(file: str, chosen: Chosen) -> problems.PhaseRetrieval:
     wanted = "the intensities b, and either the matrix a or the masks: numpy.savez(path, b=b, a=a)"
-    arrays = named_arrays(file, ("b",), wanted, choice=("a", "masks"))
-    a = arrays.get("a")
-    if a is not None and a.ndim != 2:
-        text = f"a.npy: a has shape {a.shape}; wanted a matrix with one row per measurement"
-        raise FormatError(text, path=file)
+    shape = "a matrix with one row per measurement"
+    arrays = named_arrays(file, ("b",), wanted, choice=("a", "masks"), a=shape)
     more = {"trace": chosen["trace"], "name": "phase-retrieval"}
-    return phase_retrieval(arrays["b"], a, masks=arrays.get("masks"), **more)
+    return problems.phase_retrieval(arrays.pop("b"), **arrays, **more)
 
 
 PHASE_RETRIEVAL = Application(
@@ -183,12 +160,7 @@ PHASE_RETRIEVAL = Application(
     keys=lambda model: ("residual",),
     answer=lambda model, result, chosen: model.signal(result),
     options=(
-        click.Option(
-            ["--trace"],
-            type=POSITIVE,
-            metavar="T",
-            help="An upper bound on |u|^2; default: from the intensities.",
-        ),
+        option("--trace T", "An upper bound on |u|^2; default: from the intensities.", POSITIVE),
     ),
     resolved=lambda model: {} if model.scale is not None else {"trace": model.trace},
 )

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from condal.cli.application import POSITIVE, Application, Chosen, rounded
+from condal import problems
+from condal.cli.application import POSITIVE, Application, Chosen, option, rounded
 from condal.io.formats.graph_files import read_graph, read_labelled_graph
 from condal.result import Result
 
 if TYPE_CHECKING:
     from condal.io.results.record import Saved
-    from condal.problems.cuts import MaxCut
-    from condal.problems.graph_bisection import Bisection
-    from condal.problems.lovasz_theta import Theta
-    from condal.problems.stable_sets import StableSet
-    from condal.problems.synchronisation import Signs, SignSynchronisation
 
 GRAPH = """\
     FILE is a graph: rudy (Gset), Matrix Market (.mtx), METIS (.graph), an edge
@@ -28,20 +24,10 @@ GRAPH = """\
 
 def trials(default: int, what: str, *, fewer: bool = False) -> click.Option:
     """Return the option --trials; with `fewer` the model tries less on large graphs."""
-    return click.Option(
-        ["--trials"],
-        type=click.IntRange(min=1),
-        default=None if fewer else default,
-        show_default=f"{default}, or fewer for a large graph" if fewer else True,
-        metavar="N",
-        help=f"Number of {what} to try; the best one is kept.",
-    )
-
-
-def _max_cut(file: str, chosen: Chosen) -> MaxCut:
-    from condal.problems.cuts import max_cut
-
-    return max_cut(read_graph(file), name="max-cut")
+    shown = f"{default}, or fewer for a large graph" if fewer else True
+    number = {"default": None if fewer else default, "show_default": shown}
+    text = f"Number of {what} to try; the best one is kept."
+    return option("--trials N", text, click.IntRange(min=1), **number)
 
 
 MAX_CUT = Application(
@@ -55,31 +41,27 @@ MAX_CUT = Application(
 {GRAPH}""",
     example="condal solve G1.txt --as max-cut --tol 1e-2 --json result.json",
     noun="vertices",
-    build=_max_cut,
+    build=lambda file, chosen: problems.max_cut(read_graph(file), name="max-cut"),
     out="the side of each vertex, 1 or -1, one per line",
     keys=lambda model: ("cut", "share"),
     options=(trials(100, "cuts", fewer=True),),
 )
 
 
-def _theta(file: str, chosen: Chosen) -> Theta:
-    from condal.problems.lovasz_theta import theta
-
+def _theta(file: str, chosen: Chosen) -> problems.Theta:
     graph, labels = read_labelled_graph(file)
-    model = replace(theta(graph, theta_plus=chosen["plus"]), names=labels.tolist())
+    model = replace(problems.theta(graph, theta_plus=chosen["plus"]), names=labels.tolist())
     return model.complement if chosen["complement"] else model
 
 
-def _stable_set(model: Theta, result: Result, chosen: Chosen) -> StableSet:
-    found: StableSet = rounded(model, result, chosen)
-    return (
-        found
-        if found.colours is None or chosen["limit"].is_over()
-        else model.coloured(found, result)
-    )
+def _stable_set(model: problems.Theta, result: Result, chosen: Chosen) -> problems.StableSet:
+    found: problems.StableSet = rounded(model, result, chosen)
+    if found.colours is None or chosen["limit"].is_over():
+        return found
+    return model.coloured(found, result)
 
 
-def _restored_set(model: Theta, saved: Saved) -> StableSet:
+def _restored_set(model: problems.Theta, saved: Saved) -> problems.StableSet:
     found = model.answer_of(saved.labels, saved.result)
     quick = saved.figures.get("colours") in (None, found.size)
     return found if quick else model.coloured(found, saved.result)
@@ -109,22 +91,14 @@ THETA = Application(
     answer=_stable_set,
     restore=_restored_set,
     options=(
-        click.Option(["--plus"], is_flag=True, help="Use theta+, with x >= 0: a better bound."),
-        click.Option(
-            ["--complement"],
-            is_flag=True,
-            help="Use the complement of FILE: cliques and colours instead of stable sets.",
+        option("--plus", "Use theta+, with x >= 0: a better bound."),
+        option(
+            "--complement",
+            "Use the complement of FILE: cliques and colours instead of stable sets.",
         ),
         trials(100, "stable sets or cliques", fewer=True),
     ),
 )
-
-
-def _communities(file: str, chosen: Chosen) -> Any:
-    from condal.problems.community_detection import communities
-
-    null, resolution = chosen["expected"], chosen["resolution"]
-    return communities(read_graph(file), chosen["groups"], null=null, resolution=resolution)
 
 
 COMMUNITIES = Application(
@@ -139,39 +113,26 @@ COMMUNITIES = Application(
 {GRAPH} Weights must not be negative.""",
     example="condal solve club.mtx --as communities --groups 2 --out groups.txt",
     noun="vertices",
-    build=_communities,
+    build=lambda file, chosen: problems.communities(
+        read_graph(file), chosen["groups"], null=chosen["expected"], resolution=chosen["resolution"]
+    ),
     out="the group of each vertex, from 1, one per line",
     keys=lambda model: ("quality", "quality_bound"),
     options=(
-        click.Option(
-            ["--groups", "-k"],
-            type=click.IntRange(min=2),
-            default=2,
-            metavar="K",
-            help="The largest number of groups.",
+        option("--groups -k K", "The largest number of groups.", click.IntRange(min=2), default=2),
+        option(
+            "--expected degrees|uniform",
+            "The expected weight: by degrees (modularity), or the same for all pairs.",
         ),
-        click.Option(
-            ["--expected"],
-            type=click.Choice(["degrees", "uniform"]),
-            default="degrees",
-            help="The expected weight: by degrees (modularity), or the same for all pairs.",
-        ),
-        click.Option(
-            ["--resolution"],
-            type=POSITIVE,
+        option(
+            "--resolution R",
+            "A factor on the expected weight; above 1, groups get smaller.",
+            POSITIVE,
             default=1.0,
-            metavar="R",
-            help="A factor on the expected weight; above 1, groups get smaller.",
         ),
         trials(20, "partitions"),
     ),
 )
-
-
-def _bisection(file: str, chosen: Chosen) -> Bisection:
-    from condal.problems.graph_bisection import bisection
-
-    return bisection(read_graph(file), imbalance=chosen["imbalance"])
 
 
 BISECTION = Application(
@@ -185,32 +146,23 @@ BISECTION = Application(
 {GRAPH}""",
     example="condal solve mesh.graph --as bisection --tol 1e-3 --out sides.txt",
     noun="vertices",
-    build=_bisection,
+    build=lambda file, chosen: problems.bisection(read_graph(file), imbalance=chosen["imbalance"]),
     out="the side of each vertex, 1 or -1, one per line",
     keys=lambda model: ("cut", "excess"),
     options=(
-        click.Option(
-            ["--imbalance"],
-            type=click.IntRange(min=0),
-            default=None,
+        option(
+            "--imbalance N",
+            "The largest difference between the sizes of the two sides.",
+            click.IntRange(min=0),
             show_default="0, or 1 for an odd number of vertices",
-            metavar="N",
-            help="The largest difference between the sizes of the two sides.",
         ),
         trials(100, "cuts", fewer=True),
     ),
 )
 
 
-def _sync(file: str, chosen: Chosen) -> SignSynchronisation:
-    from condal.problems.synchronisation import sign_synchronisation
-
-    # Halving is exact, and s'C s counts every pair twice.
-    return sign_synchronisation(0.5 * read_graph(file), name="sync")
-
-
-def _signs(model: SignSynchronisation, result: Result, chosen: Chosen) -> Signs:
-    answer: Signs = rounded(model, result, chosen)
+def _signs(model: problems.SignSynchronisation, result: Result, chosen: Chosen) -> problems.Signs:
+    answer: problems.Signs = rounded(model, result, chosen)
     return replace(answer, signs=answer.signs * answer.signs[0])
 
 
@@ -227,7 +179,8 @@ SYNC = Application(
     measurement.""",
     example="condal solve measured.mtx --as sync --out signs.txt",
     noun="signs",
-    build=_sync,
+    # Halving is exact, and s'C s counts every pair twice.
+    build=lambda file, chosen: problems.sign_synchronisation(0.5 * read_graph(file), name="sync"),
     out="the signs, 1 or -1, one per line",
     keys=lambda model: ("agreement", "share"),
     answer=_signs,

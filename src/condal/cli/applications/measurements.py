@@ -11,7 +11,8 @@ import click
 import numpy as np
 
 import condal
-from condal.cli.application import BUILD_SHARE, POSITIVE, Application, Chosen
+from condal import problems
+from condal.cli.application import BUILD_SHARE, POSITIVE, Application, Chosen, option
 from condal.errors import FormatError, ProblemError
 from condal.problem import Problem
 from condal.result import Result
@@ -19,7 +20,6 @@ from condal.runtime.text import number
 
 if TYPE_CHECKING:
     from condal.io.formats.ratings import Ratings
-    from condal.problems.tomography import StateTomography
 
 COUNTS = '{"XZ": {"00": 510, "11": 490}}'
 FIRST_TOL = 1e-3  # of the squares whose solution the likelihood starts from
@@ -40,13 +40,12 @@ class _Task:
 
 def _matrix_completion(file: str, chosen: Chosen) -> _Task:
     from condal.io.formats.ratings import read_ratings
-    from condal.problems.completion import matrix_completion
 
     known = read_ratings(file, chosen["columns"])
     asked = known.rows, known.cols
     if chosen["predict"] is not None:
         asked = _places(chosen["predict"], known)
-    model = matrix_completion(
+    model = problems.matrix_completion(
         known.rows,
         known.cols,
         known.values,
@@ -138,50 +137,38 @@ MATRIX_COMPLETION = Application(
     answer=lambda task, result, chosen: task.model.complete(result),
     lines=_entries,
     options=(
-        click.Option(
-            ["--columns"],
-            metavar="R,C,V",
-            callback=_columns,
-            help="The columns of the table with row, column and value, by name or number; default: "
+        option(
+            "--columns R,C,V",
+            "The columns of the table with row, column and value, by name or number; default: "
             "the first three.",
+            callback=_columns,
         ),
-        click.Option(
-            ["--predict"],
-            metavar="FILE",
-            help="A table of row, column: the entries to predict for --out.",
-        ),
-        click.Option(
-            ["--radius"],
-            type=POSITIVE,
-            metavar="R",
-            help="The largest sum of singular values; default: the one that best predicts held-out "
+        option("--predict FILE", "A table of row, column: the entries to predict for --out."),
+        option(
+            "--radius R",
+            "The largest sum of singular values; default: the one that best predicts held-out "
             "entries.",
+            POSITIVE,
         ),
-        click.Option(
-            ["--loss"],
-            type=click.Choice(["squares", "huber", "absolute"]),
-            default="squares",
-            help="The cost of a misfit; huber and absolute tolerate wrong values.",
+        option(
+            "--loss squares|huber|absolute",
+            "The cost of a misfit; huber and absolute tolerate wrong values.",
         ),
-        click.Option(
-            ["--delta"],
-            type=POSITIVE,
-            metavar="D",
-            help="Where Huber's loss becomes linear; default: from the residuals of a first fit.",
+        option(
+            "--delta D",
+            "Where Huber's loss becomes linear; default: from the residuals of a first fit.",
+            POSITIVE,
         ),
-        click.Option(
-            ["--no-effects"], is_flag=True, help="Do not subtract means of rows and columns."
-        ),
+        option("--no-effects", "Do not subtract means of rows and columns."),
     ),
     inputs=("predict",),
     resolved=_resolved,
 )
 
 
-def _state_tomography(file: str, chosen: Chosen) -> StateTomography:
+def _state_tomography(file: str, chosen: Chosen) -> problems.StateTomography:
     from condal.io.formats.text import read_text
     from condal.io.strict_json import json_object
-    from condal.problems.tomography import state_tomography
 
     text = read_text(file, wanted=f"counts, such as {COUNTS}")
     try:
@@ -190,12 +177,12 @@ def _state_tomography(file: str, chosen: Chosen) -> StateTomography:
         raise FormatError(f"is not JSON such as {COUNTS}: {error}", path=file) from None
     options = {name: chosen[name] for name in ("loss", "background", "l1", "trace_penalty")}
     try:
-        return state_tomography(counts, **options, name="state-tomography")
+        return problems.state_tomography(counts, **options, name="state-tomography")
     except ProblemError as error:
         raise FormatError(str(error), path=file) from None
 
 
-def _solve_counts(model: StateTomography, *given: Any, **options: Any) -> Result:
+def _solve_counts(model: problems.StateTomography, *given: Any, **options: Any) -> Result:
     """Solve; the likelihood starts from the least squares."""
     if model.loss == "likelihood" and options.get("warm_start") is None:
         limit = options.get("max_seconds")
@@ -223,32 +210,27 @@ STATE_TOMOGRAPHY = Application(
     keys=lambda model: ("purity",),
     answer=lambda model, result, chosen: model.state(result),
     options=(
-        click.Option(
-            ["--loss"],
-            type=click.Choice(["squares", "likelihood"]),
-            default="squares",
-            help="What is minimised: least squares, or the negative log-likelihood.",
+        option(
+            "--loss squares|likelihood",
+            "What is minimised: least squares, or the negative log-likelihood.",
         ),
-        click.Option(
-            ["--background"],
-            type=POSITIVE,
+        option(
+            "--background SHARE",
+            "Share of counts that come from no state, for the likelihood.",
+            POSITIVE,
             default=1e-3,
-            metavar="SHARE",
-            help="Share of counts that come from no state, for the likelihood.",
         ),
-        click.Option(
-            ["--l1"],
-            type=click.FloatRange(min=0),
+        option(
+            "--l1 WEIGHT",
+            "Prior for few coherences: the weight of their moduli.",
+            click.FloatRange(min=0),
             default=0.0,
-            metavar="WEIGHT",
-            help="Prior for few coherences: the weight of their moduli.",
         ),
-        click.Option(
-            ["--trace-penalty"],
-            type=click.FloatRange(min=0),
+        option(
+            "--trace-penalty WEIGHT",
+            "Prior for a low rank, for the squares: the weight of the trace, then at most 1.",
+            click.FloatRange(min=0),
             default=0.0,
-            metavar="WEIGHT",
-            help="Prior for a low rank, for the squares: the weight of the trace, then at most 1.",
         ),
     ),
     solve=_solve_counts,
@@ -257,10 +239,9 @@ STATE_TOMOGRAPHY = Application(
 
 def _pose_graph(file: str, chosen: Chosen) -> _Task:
     from condal.io.formats.g2o import read_g2o
-    from condal.problems.pose_graphs import pose_graph
 
     graph = read_g2o(file)
-    return _Task(pose_graph(graph.measurements, name="pose-graph"), graph)
+    return _Task(problems.pose_graph(graph.measurements, name="pose-graph"), graph)
 
 
 POSE_GRAPH = Application(

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
-from condal.cli.application import BUILD_SHARE, POSITIVE, Application, Chosen
+from condal.cli.application import BUILD_SHARE, POSITIVE, Application, Chosen, option
 from condal.linalg.points import Array, LowRank
 from condal.problems.answers import Answer, Figures, Rows
 from condal.result import Result
@@ -127,12 +126,11 @@ SDP = Application(
     keys=lambda model: ("dual_objective", "trace_bound"),
     answer=lambda model, result, chosen: _Solution(model, result, result.bound),
     options=(
-        click.Option(
-            ["--trace-bound"],
-            type=POSITIVE,
-            metavar="T",
-            help="An upper bound on the trace of each block of X, or the sum of a diagonal block; "
+        option(
+            "--trace-bound T",
+            "An upper bound on the trace of each block of X, or the sum of a diagonal block; "
             "default: from the constraints.",
+            POSITIVE,
         ),
     ),
     solve=lambda model, method=None, **options: model.solve(method, **options),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -16,10 +16,9 @@ from condal.runtime.text import excess_text, number, pairs, percent
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from condal.report.pictures import Picture
-
 Rows: TypeAlias = list[tuple[str, str]]  # names and values
 Figures: TypeAlias = dict[str, float | None]
+Picture: TypeAlias = dict[str, Any]  # arrays by name, as `condal.report.pictures` makes them
 
 ZERO_BOUND = 1e-11  # share of the sum of all weights; a bound below it is 0 up to rounding
 BOUND_ROUNDING = 1e-6  # relative; a larger difference is a contradiction
@@ -150,60 +149,57 @@ class CostAnswer(RoundedAnswer):
         return excess(self._field(0)[1], self.bound, self.noun, whole=self.whole)
 
 
-@dataclass(frozen=True)
-class AtMost:
-    """A value of a maximisation problem and an upper bound.
+class GainAnswer(RoundedAnswer):
+    """A rounded answer whose value is to be large, which has a proved upper bound."""
 
-    All values are sums and differences of `weights`: with integer weights all values are integers.
-    """
-
-    value: float
-    bound: float
-    weights: Any
+    noun: ClassVar[str] = "answer"
 
     @property
-    def whole(self) -> bool:
-        """Whether all values are integers."""
-        return whole(self.weights)
+    @abstractmethod
+    def weights(self) -> Any:
+        """Numbers whose sums and differences are all values: integers if these are."""
 
     @property
-    def most(self) -> float:
+    def _most(self) -> float:
         """An upper bound on all values, rounded down if they are integers."""
-        return float(math.floor(self.bound)) if self.whole else self.bound
+        return float(math.floor(self.bound)) if whole(self.weights) else self.bound
 
     @property
-    def zero_bound(self) -> bool:
+    def _zero_bound(self) -> bool:
         """Whether the bound is 0 up to rounding."""
         return 0 < self.bound <= ZERO_BOUND * float(np.abs(self.weights).sum())
 
     @property
-    def best(self) -> bool:
+    def _best(self) -> bool:
         """Whether the value is proved to be optimal."""
-        return self.whole and self.value == self.most
+        return whole(self.weights) and self._field(0)[1] == self._most
 
     @property
-    def share(self) -> float | None:
+    def _share(self) -> float | None:
         """A lower bound on value / optimum; None if the bound gives none."""
         if not math.isfinite(self.bound):
             return None
-        if self.best:
+        value, most = self._field(0)[1], self._most
+        if self._best:
             return 1.0
-        if self.most <= 0 or self.value < 0 or self.zero_bound:
+        if most <= 0 or value < 0 or self._zero_bound:
             return None
-        return min(self.value, self.most) / self.most
+        return float(min(value, most) / most)
 
-    def rows(self, none: str, what: str) -> Rows:
-        """Return the bound with the statement `none`, and how good that proves the `what` to be."""
-        shown = number(self.bound, up=True)
-        if self.zero_bound:
-            shown = "0" if self.whole else "0 up to rounding"
-        rows = [("bound", f"{shown}, {none}")]
-        if self.best:
-            return [*rows, ("quality", f"the best possible: {none}")]
-        if self.share is None:
+    def proved(self) -> Rows:
+        rows = super().proved()
+        if self._zero_bound:
+            shown = "0" if whole(self.weights) else "0 up to rounding"
+            rows = [("bound", f"{shown}, {self.none_text}")]
+        if self._best:
+            return [*rows, ("quality", f"the best possible: {self.none_text}")]
+        if self._share is None:
             return rows
-        share = percent(self.share, 1.0)
-        return [*rows, ("quality", f"at least {share} of the best possible {what}")]
+        share = percent(self._share, 1.0)
+        return [*rows, ("quality", f"at least {share} of the best possible {self.noun}")]
+
+    def figures(self) -> Figures:
+        return {self.noun: self._field(0)[1], "share": self._share}
 
 
 def whole(weights: Any) -> bool:

@@ -15,7 +15,7 @@ from condal.maps.combined import Stack
 from condal.maps.matrices import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import CostAnswer, Rows, preview
+from condal.problems.answers import CostAnswer, Picture, Rows, preview
 from condal.problems.lloyd import (
     Cloud,
     Distances,
@@ -68,7 +68,7 @@ class Clustering(CostAnswer):
     first_integer = 1
     noun = "clustering"
 
-    def picture(self) -> Any:
+    def picture(self) -> Picture:
         from condal.report import pictures
 
         if self.model.points is None:

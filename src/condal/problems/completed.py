@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from condal.linalg.points import Array, Indices, Outer
-from condal.problems.answers import Answer, Figures, Rows
+from condal.problems.answers import Answer, Figures, Picture, Rows
 from condal.runtime.text import number
-
-if TYPE_CHECKING:
-    from condal.report.pictures import Picture
-
 
 RANK_TOL = 1e-6  # relative to the largest singular value: smaller ones do not count
 

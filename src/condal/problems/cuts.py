@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import AtMost, Figures, RoundedAnswer, Rows
+from condal.problems.answers import GainAnswer, Picture, RoundedAnswer, Rows
 from condal.problems.graphs import (
     GraphModel,
     edges_required,
@@ -22,9 +22,6 @@ from condal.problems.signs import best_signs, checked_signs
 from condal.result import Result
 from condal.runtime.text import number
 from condal.smooth.objectives import Linear
-
-if TYPE_CHECKING:
-    from condal.report.pictures import Picture
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +57,7 @@ class TwoSides(RoundedAnswer):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cut(TwoSides):
+class Cut(TwoSides, GainAnswer):
     """A cut of a graph, with its weight and a proved bound.
 
     Attributes
@@ -73,15 +70,12 @@ class Cut(TwoSides):
         +1 or -1 for each vertex: its side.
     """
 
-    def proved(self) -> Rows:
-        return self._at_most.rows("no cut of this graph weighs more", "cut")
-
-    def figures(self) -> Figures:
-        return {"cut": self.weight, "share": self._at_most.share}
+    noun = "cut"
+    none_text = "no cut of this graph weighs more"
 
     @property
-    def _at_most(self) -> AtMost:
-        return AtMost(self.weight, self.bound, self.model.weights)
+    def weights(self) -> Any:
+        return self.model.weights
 
 
 class CutModel(GraphModel[Rounded]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +17,13 @@ from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.maps.matrices import Cost
 from condal.problem import Problem
-from condal.problems.answers import Answer, Figures, Rows
+from condal.problems.answers import Answer, Figures, Picture, Rows
 from condal.problems.models import Model, leading_factor, point_of
 from condal.result import Result
 from condal.runtime.arguments import real_array, require_positive, require_real
 from condal.runtime.text import number
 from condal.sets.boxes import Equal
 from condal.smooth.objectives import Linear
-
-if TYPE_CHECKING:
-    from condal.report.pictures import Picture
 
 NEGLIGIBLE = 1e-12  # relative size of rounding errors
 

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from condal.maps.entries import Entries
 from condal.maps.matrices import Diagonal
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import Figures, RoundedAnswer, Rows, finite, preview
+from condal.problems.answers import Figures, Picture, RoundedAnswer, Rows, finite, preview
 from condal.problems.graphs import GraphModel, edges, named_groups
 from condal.problems.models import Trials, unit_diagonal
 from condal.result import Result
@@ -34,9 +34,6 @@ from condal.sets.boxes import Box, Equal
 from condal.sets.separable import Separable
 from condal.smooth.objectives import Linear
 from condal.types import LinearMap, Provable
-
-if TYPE_CHECKING:
-    from condal.report.pictures import Picture
 
 Pairs: TypeAlias = Literal["none", "edges", "all"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,11 @@ from condal.linalg.points import Array, LowRank
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import Answer, Figures, Rows
+from condal.problems.answers import Answer, Figures, Picture, Rows
 from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive, unpredictable_seed
 from condal.smooth.losses import LeastSquares
-
-if TYPE_CHECKING:
-    from condal.report.pictures import Picture
 
 TRACE_ROOM = 1.05  # factor on the trace that exact intensities allow, for noise
 MIN_FRAME_EIGENVALUE = 1e-3  # of the mean intensity of unit signals; below, a part is not measured

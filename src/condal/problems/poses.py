@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,12 +13,9 @@ from scipy.sparse.csgraph import connected_components
 from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
-from condal.problems.answers import Answer, Figures, Rows
+from condal.problems.answers import Answer, Figures, Picture, Rows
 from condal.runtime.arguments import describe, finite_array, whole_numbers
 from condal.runtime.text import number
-
-if TYPE_CHECKING:
-    from condal.report.pictures import Picture
 
 PAIRS = "pairs (i, j) of vertices, whole numbers from 0, one for each measurement"
 ROTATION_TOLERANCE = 1e-4  # how far R'R may be from the identity

@@ -20,12 +20,7 @@ from condal.maps.combined import Stack
 from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import (
-    CostAnswer,
-    Rows,
-    preview,
-    whole,
-)
+from condal.problems.answers import CostAnswer, Picture, Rows, preview, whole
 from condal.problems.assignments import Assignments
 from condal.problems.graphs import square_weights
 from condal.problems.models import CostModel, Trials, leading_factor
@@ -62,7 +57,7 @@ class Assignment(CostAnswer):
     first_integer = 1
     noun = "assignment"
 
-    def picture(self) -> Any:
+    def picture(self) -> Picture:
         from condal.report import pictures
 
         p, shown = self.permutation, pictures.sample(self.model.n)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.problems.answers import Figures, RoundedAnswer, Rows, preview
+from condal.problems.answers import Figures, Picture, RoundedAnswer, Rows, preview
 from condal.runtime.limits import UNLIMITED, TimeLimit
 from condal.runtime.text import number
 
@@ -48,7 +48,7 @@ class StableSet(RoundedAnswer):
         names = None if self.model is None else self.model.names
         return [v if names is None else names[v] for v in self.vertices.tolist()]
 
-    def picture(self) -> Any:
+    def picture(self) -> Picture:
         from condal.report import pictures
 
         outside = ~np.isin(np.arange(self.model.n), self.vertices)

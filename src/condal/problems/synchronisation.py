@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from condal.certificates.verification import certify
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.problem import Problem
-from condal.problems.answers import AtMost, Figures, RoundedAnswer, Rows
+from condal.problems.answers import GainAnswer, Picture, Rows
 from condal.problems.graphs import adjacency
 from condal.problems.models import (
     Rounded,
@@ -29,12 +29,9 @@ from condal.result import Result
 from condal.runtime.text import number
 from condal.smooth.objectives import Linear
 
-if TYPE_CHECKING:
-    from condal.report.pictures import Picture
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Signs(RoundedAnswer):
+class Signs(GainAnswer):
     """Signs +1 and -1, determined up to one global sign, with a proved bound.
 
     Attributes
@@ -51,6 +48,9 @@ class Signs(RoundedAnswer):
     bound: float
     signs: Array
     model: Any = None
+
+    noun = "agreement"
+    none_text = "no signs agree with C better"
 
     def picture(self) -> Picture:
         from condal.report import pictures
@@ -75,15 +75,9 @@ class Signs(RoundedAnswer):
             ("agreement", f"{number(self.value)}, the sum of C_ij s_i s_j over the measurements"),
         ]
 
-    def proved(self) -> Rows:
-        return self._at_most.rows("no signs agree with C better", "agreement")
-
-    def figures(self) -> Figures:
-        return {"agreement": self.value, "share": self._at_most.share}
-
     @property
-    def _at_most(self) -> AtMost:
-        return AtMost(self.value, self.bound, 2 * self.model.C.data)
+    def weights(self) -> Any:
+        return 2 * self.model.C.data
 
     @property
     def sizes_text(self) -> str:

@@ -16,7 +16,7 @@ from condal.linalg.points import Array
 from condal.maps.pauli import PauliProbabilities
 from condal.nonsmooth.norms import GroupL1
 from condal.problem import Problem
-from condal.problems.answers import Answer, Figures, Rows
+from condal.problems.answers import Answer, Figures, Picture, Rows
 from condal.problems.measured_counts import coherences, measured, nearest_image, target_state
 from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
@@ -49,7 +49,7 @@ class State(Answer):
     model: Any = None
     bound: float = -np.inf
 
-    def picture(self) -> Any:
+    def picture(self) -> Picture:
         from condal.report import pictures
 
         panels = [("real part of rho", self.rho.real), ("imaginary part of rho", self.rho.imag)]

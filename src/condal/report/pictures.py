@@ -7,14 +7,13 @@ are 0-dimensional arrays of text, which NumPy can save without pickling.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
-
-Picture: TypeAlias = dict[str, Any]
+from condal.problems.answers import Picture
 
 MAX_DRAWN_GRAPH = (2000, 6000)  # vertices and edges; a larger graph is shown as a matrix
 MANY_VERTICES, MAX_SAMPLED_EDGES = 500, 2000  # above both, some edges are drawn

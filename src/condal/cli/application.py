@@ -23,6 +23,7 @@ Rows: TypeAlias = list[tuple[str, str]]  # names and values to print
 Figures: TypeAlias = dict[str, float | None]  # the same numbers for --json
 
 POSITIVE = click.FloatRange(min=0, min_open=True)
+SEED = click.IntRange(min=0)
 BUILD_SHARE = 0.5  # of the time limit, at most, for bounds and parameters before the solve
 ANSWER_SHARE = 0.1  # of it, at least, for the answer after the solve
 
@@ -30,13 +31,14 @@ ANSWER_SHARE = 0.1  # of it, at least, for the answer after the solve
 def option(usage: str, text: str, kind: Any = None, **more: Any) -> click.Option:
     """Return an option from its usage and help text.
 
-    "--plus" is a flag, "--groups -k K" takes a value of this kind, and "--loss squares|huber" one
-    of these words, by default the first.
+    "--plus" is a flag, "--groups -k K" takes a value of this kind, which a function gets under the
+    first name unless there is one without hyphens, and "--loss squares|huber" takes one of these
+    words, by default the first.
     """
     *names, value = usage.split()
     if value.startswith("-"):
-        return click.Option([*names, value], is_flag=True, help=text)
-    if "|" in value:
+        return click.Option([*names, value], is_flag="count" not in more, help=text, **more)
+    if "|" in value and not value.startswith("["):
         words = value.split("|")
         return click.Option(names, type=click.Choice(words), default=words[0], help=text)
     return click.Option(names, metavar=value, type=kind, help=text, **more)

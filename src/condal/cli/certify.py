@@ -12,12 +12,12 @@ import click
 
 from condal.certificates.certificate import Certificate, assumptions_of, rounded_text
 from condal.certificates.verification import Verdict, certify_to, verify
-from condal.cli.application import Application, Rows
+from condal.cli.application import SEED, Application, Rows, option
 from condal.cli.applications import APPLICATIONS
 from condal.cli.applications.programs import SDP, read_program
 from condal.cli.claims import (
+    ASSUME_TRACE,
     TRACE_BOUND,
-    assume_trace_option,
     of_folder,
     saved_application,
 )
@@ -69,36 +69,31 @@ class Finding:
         return "\n".join(["", _wrapped(self.heading), "", table(rows), "", *lines])
 
 
-@click.command(cls=ApplicationCommand)
-@click.argument("problem", type=click.Path())
-@click.argument("answer", type=click.Path())
-@click.option(
-    "--as",
-    "kind",
-    type=Name(list(APPLICATIONS)),
-    metavar="NAME",
-    help="The application of PROBLEM, for an answer that does not name it.",
-)
-@click.option(
-    "--tol",
-    type=float,
-    metavar="TOL",
-    help="A relative gap to prove, in addition to the claims of a folder; 1e-3 for a file.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="The seed of randomised proofs; default: a new one each time.",
-)
-@assume_trace_option
-@click.option(
-    "--max-seconds",
-    type=float,
-    metavar="S",
-    help="Stop after S seconds; a proof that is not complete by then does not count.",
-)
-@click.option("--quiet", is_flag=True, help="Print errors only; the exit code is the verdict.")
+PARAMS = [
+    click.Argument(["problem"], type=click.Path()),
+    click.Argument(["answer"], type=click.Path()),
+    option(
+        "--as kind NAME",
+        "The application of PROBLEM, for an answer that does not name it.",
+        Name(list(APPLICATIONS)),
+    ),
+    option(
+        "--tol TOL",
+        "A relative gap to prove, in addition to the claims of a folder; 1e-3 for a file.",
+        float,
+    ),
+    option("--seed N", "The seed of randomised proofs; default: a new one each time.", SEED),
+    ASSUME_TRACE,
+    option(
+        "--max-seconds S",
+        "Stop after S seconds; a proof that is not complete by then does not count.",
+        float,
+    ),
+    option("--quiet", "Print errors only; the exit code is the verdict."),
+]
+
+
+@click.command(cls=ApplicationCommand, params=PARAMS)
 @click.pass_context
 def certify(
     context: click.Context,

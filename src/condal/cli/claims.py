@@ -9,11 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import click
-
 from condal.certificates.claims import Claim
 from condal.certificates.verification import Verdict
-from condal.cli.application import Application, Chosen, stored_seed
+from condal.cli.application import POSITIVE, Application, Chosen, option, stored_seed
 from condal.cli.applications import APPLICATIONS, application_named
 from condal.cli.session import NO_ANSWER
 from condal.errors import MISFITS, CondalError, FormatError, ProblemError
@@ -27,11 +25,10 @@ GIVEN_TRACE = "within the given trace bound"  # what a proof says that assumes i
 UNPROVED_TRACE = (
     "the result states this bound and nothing proves it: give --assume-trace T to assume one"
 )
-assume_trace_option = click.option(
-    "--assume-trace",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="T",
-    help="Assume that no block of a solution of an SDPA program has a larger trace.",
+ASSUME_TRACE = option(
+    "--assume-trace T",
+    "Assume that no block of a solution of an SDPA program has a larger trace.",
+    POSITIVE,
 )
 ANSWER = "answer"  # the name of a claim
 CLOSE = 1e-6  # relative difference allowed between machines

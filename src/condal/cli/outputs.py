@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from condal.cli import result_text
-from condal.cli.application import Application, Chosen, Figures, Rows
+from condal.cli.application import Application, Chosen, Figures, Rows, option
 from condal.errors import FormatError
 from condal.result import Result, Status
 from condal.runtime.text import escape_terminal
@@ -39,38 +38,26 @@ class Outputs:
 
 
 OPTIONS = (
-    click.option(
-        "--json", "json_target", metavar="FILE", help="Write the result as JSON; - for stdout."
+    option("--json json_target FILE", "Write the result as JSON; - for stdout."),
+    option("--out out_target FILE", "Write the answer; - for stdout."),
+    option("--save folder DIR", "Save the whole result in a new folder."),
+    option("--overwrite", "Let --save replace an earlier result."),
+    option(
+        "--proof FILE",
+        "Write a proof of the bound for checker/check.py; with --as max-cut or --as sdp.",
     ),
-    click.option("--out", "out_target", metavar="FILE", help="Write the answer; - for stdout."),
-    click.option("--save", "folder", metavar="DIR", help="Save the whole result in a new folder."),
-    click.option("--overwrite", is_flag=True, help="Let --save replace an earlier result."),
-    click.option(
-        "--proof",
-        metavar="FILE",
-        help="Write a proof of the bound for checker/check.py; with --as max-cut or --as sdp.",
-    ),
-    click.option("-q", "--quiet", is_flag=True, help="Print errors only, and JSON if requested."),
-    click.option(
-        "-v",
-        "--verbose",
+    option("-q --quiet", "Print errors only, and JSON if requested."),
+    option(
+        "-v --verbose",
+        "Also print the methods that are tried, and why; -vv also prints every iteration.",
         count=True,
-        help="Also print the methods that are tried, and why; -vv also prints every iteration.",
     ),
 )
 
 
-def output_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `Outputs` to a command, which receives them as `outputs`."""
-
-    @wraps(command)
-    def wrapped(**options: Any) -> None:
-        outputs = Outputs(**{field.name: options.pop(field.name) for field in fields(Outputs)})
-        command(outputs=outputs, **options)
-
-    for option in reversed(OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
+def outputs_in(options: dict[str, Any]) -> Outputs:
+    """Return the values of these options, and take them out of those of a command."""
+    return Outputs(**{field.name: options.pop(field.name) for field in fields(Outputs)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,23 +186,23 @@ def _check_all(targets: Mapping[str, str | None], inputs: Mapping[str, str]) -> 
     `targets` maps options to paths, and `inputs` descriptions to the files that are read.
     """
     taken = dict(inputs)
-    for option, target in targets.items():
+    for name, target in targets.items():
         if target is None or target == STDOUT:
             continue
-        check_target(target, option)
+        check_target(target, name)
         for what, path in taken.items():
             if _same(target, path):
-                raise FormatError(f"is {what}; give {option} another path", path=target)
-        taken[f"the {option} file"] = target
+                raise FormatError(f"is {what}; give {name} another path", path=target)
+        taken[f"the {name} file"] = target
 
 
-def check_target(target: str, option: str, *, outside: Iterable[str] = ()) -> None:
+def check_target(target: str, name: str, *, outside: Iterable[str] = ()) -> None:
     """Refuse a path that is not a writable file outside these folders of saved results."""
     path = Path(target)
     try:
         if path.exists():
             if not path.is_file():
-                raise FormatError(f"is not a regular file; give {option} another path", path=target)
+                raise FormatError(f"is not a regular file; give {name} another path", path=target)
             if not os.access(path, os.W_OK):
                 raise PermissionError(None, "Permission denied")
         with tempfile.TemporaryFile(dir=path.resolve().parent):
@@ -225,12 +212,12 @@ def check_target(target: str, option: str, *, outside: Iterable[str] = ()) -> No
             raise
         reason = getattr(error, "strerror", None) or error
         raise FormatError(
-            f"cannot be written: {reason}; give {option} a file in a folder that you can write to",
+            f"cannot be written: {reason}; give {name} a file in a folder that you can write to",
             path=target,
         ) from error
     for folder in outside:
         if _within(target, folder):
-            raise FormatError(f"is in the result {folder}; give {option} another path", path=target)
+            raise FormatError(f"is in the result {folder}; give {name} another path", path=target)
 
 
 def _within(path: str | Path, folder: str | Path) -> bool:

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from condal.cli.application import ANSWER_SHARE, Application, stored_seed
+from condal.cli.application import ANSWER_SHARE, SEED, Application, option, stored_seed
 from condal.cli.applications import application_named
-from condal.cli.claims import TRACE_BOUND, assume_trace_option, trace_is_proved
-from condal.cli.outputs import Outputs, output_options
+from condal.cli.claims import ASSUME_TRACE, TRACE_BOUND, trace_is_proved
+from condal.cli.outputs import OPTIONS, outputs_in
 from condal.cli.session import Session
 from condal.cli.settings import engine, refuse_crowd, refusing_together
 from condal.driver.checkpoint import Checkpoint
@@ -24,26 +24,27 @@ from condal.runtime.limits import TimeLimit
 SOLVE_KEY = "solve"  # in a checkpoint's options: how the command line made the problem
 
 
-@click.command()
-@click.argument("file", type=click.Path())
-@click.argument("problem", type=click.Path())
-@click.option(
-    "--tol",
-    type=float,
-    metavar="TOL",
-    help="The relative gap to prove; also the limit for the infeasibility and its price; default: "
-    "unchanged.",
-)
-@click.option("--max-iters", type=int, metavar="N", help="Stop after N more iterations.")
-@click.option("--max-seconds", type=float, metavar="S", help="Stop after S more seconds.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="The seed of randomised proofs; that of the solve repeats its bits; default: a new one.",
-)
-@assume_trace_option
-@output_options
+PARAMS = [
+    click.Argument(["file"], type=click.Path()),
+    click.Argument(["problem"], type=click.Path()),
+    option(
+        "--tol TOL",
+        "The relative gap to prove; also the limit for the infeasibility and its price; default: "
+        "unchanged.",
+        float,
+    ),
+    option("--max-iters N", "Stop after N more iterations.", int),
+    option("--max-seconds S", "Stop after S more seconds.", float),
+    option(
+        "--seed N",
+        "The seed of randomised proofs; that of the solve repeats its bits; default: a new one.",
+        SEED,
+    ),
+    ASSUME_TRACE,
+]
+
+
+@click.command(params=[*PARAMS, *OPTIONS])
 @click.pass_context
 def resume(
     context: click.Context,
@@ -55,7 +56,7 @@ def resume(
     max_seconds: float | None,
     seed: int | None,
     assume_trace: float | None,
-    outputs: Outputs,
+    **written: Any,
 ) -> None:
     """Resume a solve from the checkpoint FILE.
 
@@ -75,7 +76,7 @@ def resume(
     from condal.io.checkpoint.file import read_about
 
     Stop(1.0 if tol is None else tol, max_iters, max_seconds)
-    limit = TimeLimit(max_seconds)
+    limit, outputs = TimeLimit(max_seconds), outputs_in(written)
     sharded = engine().folder_reader(file) if Path(file).is_dir() else None
     application, own, settings = _read_solve(file, problem, sharded or read_about)
     if sharded is not None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from condal.certificates.bound import DEFAULT_FAILURE, require_failure
-from condal.cli.application import ANSWER_SHARE, Application
+from condal.cli.application import ANSWER_SHARE, SEED, Application, option
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import ApplicationCommand, Name, application_of
-from condal.cli.outputs import Outputs, output_options
+from condal.cli.outputs import OPTIONS, outputs_in
 from condal.cli.session import Session
 from condal.cli.settings import (
     PARAMETERS,
@@ -72,103 +72,86 @@ class Solve(ApplicationCommand):
                 formatter.write_text(" ".join(paragraph.split()))
 
 
-@click.command(cls=Solve)
-@click.argument("file", type=click.Path())
-@click.option(
-    "--as",
-    "kind",
-    type=Name(list(APPLICATIONS)),
-    required=True,
-    metavar="NAME",
-    help="The application to solve FILE as; not needed for a FILE.dat-s or FILE.mat.",
-)
-@click.option(
-    "--method",
-    type=Name(METHODS),
-    default=registry.AUTOMATIC,
-    metavar="NAME",
-    help=f"The method: {', '.join(METHODS)}.",
-)
-@click.option(
-    "--lam0",
-    type=float,
-    metavar="L",
-    help="The initial penalty of cgal, cgal-decr, cgal-ls, cgal-fc, hcgm and sketchy-cgal; the "
-    "fixed one of fw-al, ial, gdmm and cgs.",
-)
-@click.option(
-    "--D-Y",
-    "D_Y",
-    callback=_dual_bound,
-    metavar="[D|paper]",
-    help="A bound on the norm of the dual of cgal, cgal-decr, cgal-ls and cgal-fc; paper for "
-    "D_X |A| lam0.",
-)
-@click.option("--eps", type=float, metavar="E", help="The accuracy of upd, aupd and ial.")
-@click.option("--rho", type=float, metavar="R", help="The factor of the dual step of fw-al, gdmm.")
-@click.option(
-    "--normalise/--no-normalise",
-    default=None,
-    help="Whether these parameters are for the normalised problem (the default) or for the problem "
-    "in its own units.",
-)
-@click.option(
-    "--tol",
-    type=float,
-    default=1e-3,
-    metavar="TOL",
-    help="The relative gap to prove; also the limit for the infeasibility and its price; 0 runs to "
-    "--max-iters or --max-seconds.",
-)
-@click.option("--max-iters", type=int, metavar="N", help="Stop after N iterations.")
-@click.option(
-    "--max-seconds",
-    type=float,
-    metavar="S",
-    help="Stop after S seconds, from reading FILE to the answer.",
-)
-@click.option(
-    "--storage",
-    default="auto",
-    metavar="[auto|dense|factored|sketch:R]",
-    help="What to keep of the n x n unknowns; sketch:R keeps n x R.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=None,
-    metavar="N",
-    help="The seed of all random numbers; the same seed gives the same answer, unless a time limit "
-    "stops the solve. By default randomised proofs begin at random.",
-)
-@click.option(
-    "--failure",
-    type=float,
-    default=DEFAULT_FAILURE,
-    metavar="P",
-    help="The probability with which the proofs may be wrong; 0 for deterministic proofs only.",
-)
-@click.option(
-    "--max-memory",
-    metavar="SIZE",
-    help="Use at most this much memory in total, such as 4GB, or refuse to start.",
-)
-@click.option(
-    "--checkpoint",
-    metavar="FILE",
-    help="Write a new checkpoint file, updated every minute, for condal resume.",
-)
-@click.option(
-    "--warm-start",
-    metavar="DIR",
-    help="Start from the point and dual that --save wrote for a similar problem.",
-)
-@click.option(
-    "--distributed",
-    is_flag=True,
-    help="Solve on all ranks that mpirun or srun started: max-cut, theta, phase-retrieval.",
-)
-@output_options
+PARAMS = [
+    click.Argument(["file"], type=click.Path()),
+    option(
+        "--as kind NAME",
+        "The application to solve FILE as; not needed for a FILE.dat-s or FILE.mat.",
+        Name(list(APPLICATIONS)),
+        required=True,
+    ),
+    option(
+        "--method NAME",
+        f"The method: {', '.join(METHODS)}.",
+        Name(METHODS),
+        default=registry.AUTOMATIC,
+    ),
+    option(
+        "--lam0 L",
+        "The initial penalty of cgal, cgal-decr, cgal-ls, cgal-fc, hcgm and sketchy-cgal; the "
+        "fixed one of fw-al, ial, gdmm and cgs.",
+        float,
+    ),
+    option(
+        "--D-Y D_Y [D|paper]",
+        "A bound on the norm of the dual of cgal, cgal-decr, cgal-ls and cgal-fc; paper for "
+        "D_X |A| lam0.",
+        callback=_dual_bound,
+    ),
+    option("--eps E", "The accuracy of upd, aupd and ial.", float),
+    option("--rho R", "The factor of the dual step of fw-al, gdmm.", float),
+    option(
+        "--normalise/--no-normalise",
+        "Whether these parameters are for the normalised problem (the default) or for the problem "
+        "in its own units.",
+        default=None,
+    ),
+    option(
+        "--tol TOL",
+        "The relative gap to prove; also the limit for the infeasibility and its price; 0 runs to "
+        "--max-iters or --max-seconds.",
+        float,
+        default=1e-3,
+    ),
+    option("--max-iters N", "Stop after N iterations.", int),
+    option("--max-seconds S", "Stop after S seconds, from reading FILE to the answer.", float),
+    option(
+        "--storage [auto|dense|factored|sketch:R]",
+        "What to keep of the n x n unknowns; sketch:R keeps n x R.",
+        default="auto",
+    ),
+    option(
+        "--seed N",
+        "The seed of all random numbers; the same seed gives the same answer, unless a time limit "
+        "stops the solve. By default randomised proofs begin at random.",
+        SEED,
+    ),
+    option(
+        "--failure P",
+        "The probability with which the proofs may be wrong; 0 for deterministic proofs only.",
+        float,
+        default=DEFAULT_FAILURE,
+    ),
+    option(
+        "--max-memory SIZE",
+        "Use at most this much memory in total, such as 4GB, or refuse to start.",
+    ),
+    option(
+        "--checkpoint FILE",
+        "Write a new checkpoint file, updated every minute, for condal resume.",
+    ),
+    option(
+        "--warm-start DIR",
+        "Start from the point and dual that --save wrote for a similar problem.",
+    ),
+    option(
+        "--distributed",
+        "Solve on all ranks that mpirun or srun started: max-cut, theta, phase-retrieval.",
+    ),
+]
+
+
+@click.command(cls=Solve, params=[*PARAMS, *OPTIONS])
 @click.pass_context
 def solve(
     context: click.Context,
@@ -180,7 +163,6 @@ def solve(
     warm_start: str | None,
     distributed: bool,
     failure: float,
-    outputs: Outputs,
     **chosen: Any,
 ) -> None:
     """Solve the problem in FILE and prove how good the answer is.
@@ -193,7 +175,7 @@ def solve(
     see condal solve --as NAME --help. Ctrl-C stops the solve and prints the
     best answer so far; a second Ctrl-C aborts.
     """
-    settings = settings_of(chosen)
+    outputs, settings = outputs_in(chosen), settings_of(chosen)
     own = {name: chosen[name] for name in chosen if name not in (*SETTINGS, *PARAMETERS)}
     check_settings(settings, max_memory)
     require_failure(failure)

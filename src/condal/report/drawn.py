@@ -51,18 +51,9 @@ def _graph(picture: Mapping[str, Any]) -> Figure:
     for between in (False, True):
         drawn = (labels[i] != labels[j]) == between
         x, y = (_broken(at[i[drawn], axis], at[j[drawn], axis]) for axis in (0, 1))
-        width = 0.9 if len(i) <= 400 else 0.5
-        dashes = {} if between else {"linestyle": (0, (2, 2))}
-        axes.plot(
-            x,
-            y,
-            color=FAINT,
-            linewidth=width,
-            alpha=0.75 if between else 0.45,
-            zorder=1,
-            rasterized=many,
-            **dashes,
-        )
+        style: Any = {"color": FAINT, "linewidth": 0.9 if len(i) <= 400 else 0.5, "zorder": 1}
+        style |= {"alpha": 0.75} if between else {"alpha": 0.45, "linestyle": (0, (2, 2))}
+        axes.plot(x, y, rasterized=many, **style)
     _dots(axes, at, labels, _names(picture))
     axes.set_aspect("equal")
     axes.axis("off")
@@ -110,34 +101,33 @@ def _matrix(picture: Mapping[str, Any]) -> Figure:
 
 
 def _images(picture: Mapping[str, Any]) -> Figure:
-    names = _names(picture)
-    arrays = [np.atleast_2d(picture[f"panel{i}"]) for i in range(len(names))]
-    figure, panels = _panels(len(names), 3.4)
-    for axes, name, values in zip(panels, names, arrays, strict=True):
-        _heat(figure, axes, values)
-        axes.set_title(name)
+    figure, panels = _side_by_side(picture, 3.4)
+    for axes, values in panels:
+        _heat(figure, axes, np.atleast_2d(values))
     return figure
 
 
 def _curves(picture: Mapping[str, Any]) -> Figure:
-    names = _names(picture)
-    arrays = [picture[f"panel{i}"] for i in range(len(names))]
-    figure, panels = _panels(len(names), 2.6)
-    for axes, name, values in zip(panels, names, arrays, strict=True):
+    figure, panels = _side_by_side(picture, 2.6)
+    for axes, values in panels:
         marks = {"marker": "."} if len(values) <= 60 else {}
-        axes.plot(
-            values,
-            color=COLOURS[0],
-            linewidth=1.0,
-            rasterized=len(values) > MAX_VECTOR_SHAPES,
-            **marks,
-        )
+        many = len(values) > MAX_VECTOR_SHAPES
+        axes.plot(values, color=COLOURS[0], linewidth=1.0, rasterized=many, **marks)
         axes.ticklabel_format(useOffset=False)
         if np.min(values, initial=0.0) >= 0:
             axes.set_ylim(0, 1.1 * float(np.max(values, initial=0.0)) or 1.0)
-        axes.set_title(name)
         axes.set_xlabel("index")
     return figure
+
+
+def _side_by_side(picture: Mapping[str, Any], height: float) -> tuple[Figure, list[Any]]:
+    """Return a figure, and its axes, with their titles and the arrays to draw in them."""
+    names = _names(picture)
+    arrays = [picture[f"panel{i}"] for i in range(len(names))]
+    figure, panels = _panels(len(names), height)
+    for axes, name in zip(panels, names, strict=True):
+        axes.set_title(name)
+    return figure, list(zip(panels, arrays, strict=True))
 
 
 def _names(picture: Mapping[str, Any]) -> list[str]:
@@ -156,25 +146,15 @@ def _dots(axes: Any, at: Array, labels: Any, names: list[str]) -> None:
     for label in np.unique(labels).tolist():
         labelled = labels == label
         name = names[label] if 0 <= label < min(len(names), MAX_LEGEND_LABELS) else None
-        axes.scatter(
-            at[labelled, 0],
-            at[labelled, 1],
-            s=size,
-            marker=MARKERS[label % len(MARKERS)],
-            color=COLOURS[label % len(COLOURS)],
-            linewidths=0,
-            zorder=2,
-            label=name,
-            rasterized=len(at) > MAX_VECTOR_SHAPES,
-        )
+        marks: dict[str, Any] = {
+            "marker": MARKERS[label % len(MARKERS)],
+            "color": COLOURS[label % len(COLOURS)],
+        }
+        marks |= {"linewidths": 0, "zorder": 2, "rasterized": len(at) > MAX_VECTOR_SHAPES}
+        axes.scatter(at[labelled, 0], at[labelled, 1], s=size, label=name, **marks)
     if len(names) > 1:
-        axes.figure.legend(
-            loc="outside lower center",
-            fontsize=8.5,
-            markerscale=1.3,
-            ncols=min(4, len(names)),
-            handlelength=1.0,
-        )
+        style = {"fontsize": 8.5, "markerscale": 1.3, "handlelength": 1.0}
+        axes.figure.legend(loc="outside lower center", ncols=min(4, len(names)), **style)
 
 
 def _heat(figure: Any, axes: Any, values: Array, *, faint: bool = False) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,36 +71,25 @@ def of_several(traces: Sequence[Trace]) -> list[Drawing]:
     """Draw the objectives, gaps, infeasibilities and costs of several solves against time."""
     against: Against = "seconds"
     names = "; ".join(trace.label for trace in traces)
+    at_objective = "Dots and diamonds are the final objectives and the proved bounds."
+    at_errors = {
+        "gap": ("Estimated gaps", "Relative; estimates during the solve."),
+        "infeasibility": ("Infeasibilities", "Relative; of the iterates before any repair."),
+        "price": ("Prices of infeasibility", "Relative; at the dual of the best bound."),
+    }
+    draw_objective = partial(panels.objective, traces=traces, against=against)
+    draw_cost = partial(panels.cost, traces=traces, against=against)
     drawings: list[tuple[str, str, str, Callable[[Any], None]]] = [
-        (
-            "objective",
-            "Objectives and bounds",
-            "Dots and diamonds are the final objectives and the proved bounds.",
-            lambda axes: panels.objective(axes, traces, against),
-        ),
-        (
-            "gap",
-            "Estimated gaps",
-            "Relative; estimates during the solve.",
-            lambda axes: panels.one_error(axes, traces, "gap", against),
-        ),
-        (
-            "infeasibility",
-            "Infeasibilities",
-            "Relative; of the iterates before any repair.",
-            lambda axes: panels.one_error(axes, traces, "infeasibility", against),
-        ),
-        (
-            "price",
-            "Prices of infeasibility",
-            "Relative; at the dual of the best bound.",
-            lambda axes: panels.one_error(axes, traces, "price", against),
+        ("objective", "Objectives and bounds", at_objective, draw_objective),
+        *(
+            (name, *texts, partial(panels.one_error, traces=traces, column=name, against=against))
+            for name, texts in at_errors.items()
         ),
         (
             "cost",
             "Matrix products per iteration",
             "Each value is a mean over several iterations.",
-            lambda axes: panels.cost(axes, traces, against),
+            draw_cost,
         ),
     ]
     return [

@@ -42,14 +42,7 @@ def graph(W: Any, labels: Any, names: Sequence[str], caption: str) -> Picture:
     if n > MANY_VERTICES and count > MAX_SAMPLED_EDGES:
         edges = np.random.default_rng(0).choice(edges, MAX_SAMPLED_EDGES, replace=False)
         text = f"{text} {len(edges):,} of {count:,} edges are shown."
-    return {
-        "kind": np.array("graph"),
-        "caption": np.array(text),
-        "places": places(W).astype(np.float32),
-        "edges": edges.astype(np.int32),
-        "labels": np.asarray(labels, dtype=np.int32),
-        "names": np.array(list(names)),
-    }
+    return _picture("graph", text, names, places=places(W), edges=edges, labels=labels)
 
 
 def sorted_matrix(W: Any, labels: Any, names: Sequence[str], caption: str) -> Picture:
@@ -65,13 +58,8 @@ def sorted_matrix(W: Any, labels: Any, names: Sequence[str], caption: str) -> Pi
     total = np.bincount(square, entries.data, side * side).reshape(side, side)
     sizes = np.bincount(np.arange(n) * side // n, minlength=side)
     ends = np.cumsum(np.bincount(labels, minlength=len(names)))[:-1] / n
-    return {
-        "kind": np.array("matrix"),
-        "caption": np.array(caption),
-        "values": (total / np.multiply.outer(sizes, sizes)).astype(np.float32),
-        "ends": ends,
-        "names": np.array(list(names)),
-    }
+    values = total / np.multiply.outer(sizes, sizes)
+    return {**_picture("matrix", caption, names, values=values), "ends": ends}
 
 
 def scatter(points: Array, labels: Any, names: Sequence[str], caption: str) -> Picture:
@@ -85,13 +73,8 @@ def scatter(points: Array, labels: Any, names: Sequence[str], caption: str) -> P
         directions = np.linalg.svd(centred[chosen], full_matrices=False)[2][:2]
         flat = centred @ directions.T
     flat = np.column_stack([flat, np.zeros((len(flat), 2))])[:, :2]
-    return {
-        "kind": np.array("scatter"),
-        "caption": np.array(caption),
-        "places": flat[chosen].astype(np.float32),
-        "labels": np.asarray(labels)[chosen].astype(np.int32),
-        "names": np.array(list(names)),
-    }
+    shown = {"places": flat[chosen], "labels": np.asarray(labels)[chosen]}
+    return _picture("scatter", caption, names, **shown)
 
 
 def trajectory(points: Array, edges: Indices, caption: str) -> Picture:
@@ -100,12 +83,7 @@ def trajectory(points: Array, edges: Indices, caption: str) -> Picture:
     flat = points - points.mean(axis=0)
     if points.shape[1] == 3:
         flat = flat @ np.linalg.svd(flat, full_matrices=False)[2][:2].T
-    return {
-        "kind": np.array("trajectory"),
-        "caption": np.array(caption),
-        "places": flat.astype(np.float32),
-        "edges": np.asarray(edges, dtype=np.int32),
-    }
+    return _picture("trajectory", caption, None, places=flat, edges=edges)
 
 
 def images(panels: Sequence[tuple[str, Array]], caption: str) -> Picture:
@@ -119,11 +97,19 @@ def curves(lines: Sequence[tuple[str, Array]], caption: str) -> Picture:
 
 
 def _side_by_side(kind: str, panels: Sequence[tuple[str, Array]], caption: str) -> Picture:
+    names, arrays = [name for name, _ in panels], [array for _, array in panels]
+    return _picture(kind, caption, names, **{f"panel{i}": each for i, each in enumerate(arrays)})
+
+
+def _picture(kind: str, caption: str, names: Sequence[str] | None, **arrays: Any) -> Picture:
+    """Return a picture; its edges and labels are small integers, and all else single floats."""
+    kinds = {"edges": np.int32, "labels": np.int32}
+    listed = {} if names is None else {"names": np.array(list(names))}
     return {
         "kind": np.array(kind),
         "caption": np.array(caption),
-        "names": np.array([name for name, _ in panels]),
-        **{f"panel{i}": np.asarray(panel, np.float32) for i, (_, panel) in enumerate(panels)},
+        **{name: np.asarray(each, kinds.get(name, np.float32)) for name, each in arrays.items()},
+        **listed,
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, isfinite
 
+from condal.certificates.certificate import Certificate
+from condal.linalg.rounding import Proof
 from condal.result import Result, Status
 from condal.runtime import text
 
@@ -66,8 +68,7 @@ def proof(result: Result) -> list[str]:
     if result.status is Status.INFEASIBLE:
         return _infeasible(result)
     if result.status is Status.UNBOUNDED:
-        how = f"The proof is by {certificate.how}. {_surely(certificate.failure)}"
-        return ["Proved: the objective is unbounded on the feasible set.", how]
+        return ["Proved: the objective is unbounded on the feasible set.", _proved_by(certificate)]
     if not certificate.certified:
         reason = f"The solve ended with: {certificate.how}."
         return ["No bound on the optimum was proved, so the gap is unknown.", reason]
@@ -86,7 +87,7 @@ def proof(result: Result) -> list[str]:
             f"{result.price:.2g} of the objective at the prices of the dual. The optimum may lie "
             "on either side of this objective, but not beyond the bound."
         )
-    sentences.append(f"The proof is by {certificate.how}. {_surely(certificate.failure)}")
+    sentences.append(_proved_by(certificate))
     if 0 < certificate.distance_to_X < inf:
         sentences.append(f"The point x lies at most {certificate.distance_to_X:.1g} outside X.")
     if result.reconstruction is not None:
@@ -101,14 +102,13 @@ def _infeasible(result: Result) -> list[str]:
     return [
         claim,
         f"The distance from Ax to K is at least {number(proof.value)} for every x in X.",
-        f"The proof is by {proof.how}. {_surely(proof.failure)}",
+        _proved_by(proof),
     ]
 
 
-def _surely(failure: float) -> str:
-    if failure == 0:
-        return "It is deterministic."
-    return f"It fails with probability at most {failure:.1g} over its own random numbers."
+def _proved_by(proof: Certificate | Proof) -> str:
+    surely = f"It fails with probability at most {proof.failure:.1g} over its own random numbers."
+    return f"The proof is by {proof.how}. {surely if proof.failure else 'It is deterministic.'}"
 
 
 def bound_of(result: Result) -> str:

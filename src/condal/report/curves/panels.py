@@ -79,62 +79,29 @@ def objective(axes: Any, traces: Sequence[Trace], against: Against) -> None:
     """Draw the objective and the estimated bound, and the final proved values."""
     alone, shown = len(traces) == 1, []
     for trace, (colour, dashes) in zip(traces, styles(), strict=False):
-        x, values, bounds = (
-            trace.x(against),
-            trace.columns["objective"],
-            trace.columns["bound"],
-        )
+        x, values, bounds = trace.x(against), trace.columns["objective"], trace.columns["bound"]
+        style = {"color": colour, "linestyle": "-" if alone else dashes}
+        line(axes, x, values, against, label="objective" if alone else trace.label, **style)
         second = COLOURS[1] if alone else colour
-        line(
-            axes,
-            x,
-            values,
-            against,
-            color=colour,
-            linestyle="-" if alone else dashes,
-            label="objective" if alone else trace.label,
-        )
-        line(
-            axes,
-            x,
-            bounds,
-            against,
-            color=second,
-            linestyle=DASHES[1] if alone else DASHES[2],
-            label="bound, estimated" if alone else None,
-        )
+        style = {"color": second, "linestyle": DASHES[1] if alone else DASHES[2]}
+        line(axes, x, bounds, against, label="bound, estimated" if alone else None, **style)
         for value, marker, face in ((trace.objective, "o", colour), (trace.bound, "D", second)):
             if isfinite(value) and x.size:
                 label = "bound, proved" if alone and marker == "D" else None
-                axes.plot(
-                    x[-1],
-                    value,
-                    marker,
-                    color=face,
-                    markersize=5,
-                    clip_on=False,
-                    zorder=4,
-                    label=label,
-                )
+                style = {"color": face, "markersize": 5, "clip_on": False, "zorder": 4}
+                axes.plot(x[-1], value, marker, label=label, **style)
                 shown.append(value)
         shown += [*_late(values), *_late(bounds)]
     _window(axes, shown)
-    finish(
-        axes, "objective and bound" if alone else "objective and bound (dotted)", traces, against
-    )
+    title = "objective and bound" if alone else "objective and bound (dotted)"
+    finish(axes, title, traces, against)
 
 
 def errors(axes: Any, trace: Trace, against: Against) -> None:
     """Draw the gap, the infeasibility and its price of one solve, and the proved gap."""
-    x, names = (
-        trace.x(against),
-        (
-            ("gap", "gap, estimated"),
-            ("infeasibility", "infeasibility"),
-            ("price", "its price"),
-        ),
-    )
-    for (column, name), (colour, dashes) in zip(names, styles(), strict=False):
+    x = trace.x(against)
+    names = {"gap": "gap, estimated", "infeasibility": "infeasibility", "price": "its price"}
+    for (column, name), (colour, dashes) in zip(names.items(), styles(), strict=False):
         _error(axes, trace, column, against, color=colour, linestyle=dashes, label=name)
     if x.size and ZERO_ERROR < trace.gap < np.inf:
         axes.plot(x[-1], trace.gap, "D", color=COLOURS[0], markersize=5, label="gap, proved")

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from condal.io.safe_files import PathLike
-    from condal.report.curves.panels import Trace
-    from condal.report.curves.style import Against
+    from condal.report.curves import Against, Trace
 
 
 class Status(Enum):
@@ -272,13 +271,13 @@ class Result:
         -------
         matplotlib.figure.Figure
         """
-        from condal.report.curves.panels import plot
+        from condal.report.curves import plot
 
         return plot(self.trace(self.problem_name), against=against)
 
     def trace(self, label: str = "") -> Trace:
         """Return the columns that are drawn."""
-        from condal.report.curves.panels import Trace
+        from condal.report.curves import Trace
 
         columns = {name: self.history[name] for name in History.columns}
         proved = self.objective, self.bound, self.gap

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import condal
 from condal.errors import CondalError, ProblemError
-from condal.report.curves import style
+from condal.report import curves as style
 from condal.result import unbegun
 from condal.runtime import extras
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.linalg.points import Array
-from condal.report.curves.panels import require_matplotlib
-from condal.report.curves.style import COLOURS, FAINT, SETTINGS, drawing
+from condal.report.curves import COLOURS, FAINT, SETTINGS, drawing, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

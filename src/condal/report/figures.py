@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.points import Array, LowRank, Outer
-from condal.report import drawn
-from condal.report.curves import panels, style
-from condal.report.curves.panels import Trace
-from condal.report.curves.style import COLOURS, DASHES, Against, drawing
+from condal.report import curves, drawn
+from condal.report.curves import COLOURS, DASHES, Against, Trace, drawing
 from condal.report.svg import inline
 from condal.report.words import count, number, outwards
 
@@ -41,13 +39,13 @@ def of_solve(trace: Trace, name: str) -> list[Drawing]:
     ended = f"objective {objective}, bound {outwards(trace.bound, up=trace.upper)}"
     return [
         _panel(
-            lambda axes: panels.objective(axes, [trace], "iterations"),
+            lambda axes: curves.objective(axes, [trace], "iterations"),
             f"{name}-objective",
             f"Objective and bound over {last}; final {ended}.",
             "The bound during the solve is an estimate; the diamond is proved.",
         ),
         _panel(
-            lambda axes: panels.errors(axes, trace, "iterations"),
+            lambda axes: curves.errors(axes, trace, "iterations"),
             f"{name}-errors",
             f"Gap, infeasibility and its price over {last}, logarithmic; the proved gap is "
             f"{trace.gap:.2g}.",
@@ -60,7 +58,7 @@ def of_solve(trace: Trace, name: str) -> list[Drawing]:
 def _cost(trace: Trace, column: str, name: str, last: str) -> Drawing:
     total, unit = _total(trace, column), 1e3 if column == "seconds" else 1.0
     return _panel(
-        lambda axes: panels.cost(axes, [trace], "iterations", column, unit),
+        lambda axes: curves.cost(axes, [trace], "iterations", column, unit),
         f"{name}-{column}",
         f"{_unit(column)} per iteration over {last}; {total}.",
         f"{total[0].upper()}{total[1:]}.",
@@ -77,12 +75,12 @@ def of_several(traces: Sequence[Trace]) -> list[Drawing]:
         "infeasibility": ("Infeasibilities", "Relative; of the iterates before any repair."),
         "price": ("Prices of infeasibility", "Relative; at the dual of the best bound."),
     }
-    draw_objective = partial(panels.objective, traces=traces, against=against)
-    draw_cost = partial(panels.cost, traces=traces, against=against)
+    draw_objective = partial(curves.objective, traces=traces, against=against)
+    draw_cost = partial(curves.cost, traces=traces, against=against)
     drawings: list[tuple[str, str, str, Callable[[Any], None]]] = [
         ("objective", "Objectives and bounds", at_objective, draw_objective),
         *(
-            (name, *texts, partial(panels.one_error, traces=traces, column=name, against=against))
+            (name, *texts, partial(curves.one_error, traces=traces, column=name, against=against))
             for name, texts in at_errors.items()
         ),
         (
@@ -156,10 +154,10 @@ def of_spectrum(spectra: Sequence[Spectrum], name: str) -> Drawing | None:
             visible = spectrum.values > SPECTRUM_FLOOR * spectrum.values.max()
             index = np.flatnonzero(visible) + 1
             marks = {"marker": "o", "markersize": 3.5} if index.size <= MAX_MARKED_VALUES else {}
-            x, y = style.thinned(index.astype(float), spectrum.values[visible], logarithmic=False)
+            x, y = curves.thinned(index.astype(float), spectrum.values[visible], logarithmic=False)
             label = " x ".join(map(count, spectrum.shape))
             axes.plot(x, y, color=colour, linestyle=dashes, linewidth=1.2, label=label, **marks)
-        style.decades(axes)
+        curves.decades(axes)
         axes.set_title(f"{listed[0].what}, in decreasing order")
         axes.set_xlabel("index")
         axes.xaxis.get_major_locator().set_params(integer=True)

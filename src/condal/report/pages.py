@@ -19,7 +19,7 @@ from condal.io.formats.writing import write_text
 from condal.io.results.record import Saved, cell
 from condal.io.safe_files import PathLike
 from condal.report import figures, words
-from condal.report.curves.panels import require_matplotlib
+from condal.report.curves import require_matplotlib
 from condal.report.figures import Drawing
 from condal.result import Result
 from condal.runtime import extras

@@ -7,7 +7,7 @@ import warnings
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from condal.report.curves.style import COLOURS, FAINT, GRID, INK, drawing
+from condal.report.curves import COLOURS, FAINT, GRID, INK, drawing
 from condal.runtime.text import escape_controls, escape_html
 
 if TYPE_CHECKING:

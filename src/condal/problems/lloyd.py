@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,23 +22,6 @@ from condal.runtime.limits import UNLIMITED, TimeLimit
 
 MAX_SWEEPS = 100
 STARTS_AT_ONCE = 100  # a time limit is asked for between these
-
-
-class Cloud(Protocol):
-    """n points with known squared distances."""
-
-    @property
-    def n(self) -> int:
-        """The number of points."""
-        ...
-
-    def to_point(self, i: int) -> Array:
-        """Return the squared distances of all points from point i."""
-        ...
-
-    def to_centres(self, labels: Any, k: int) -> tuple[Array, Array]:
-        """Return squared distances (point, clustering, centre) and the clusterings' costs."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +44,12 @@ class PointRows:
         return np.asarray((self._centred * self._centred).sum(axis=1))
 
     def to_point(self, i: int) -> Array:
+        """Return the squared distances of all points from point i."""
         apart = self._centred - self._centred[i]
         return np.asarray((apart * apart).sum(axis=1))
 
     def to_centres(self, labels: Any, k: int) -> tuple[Array, Array]:
+        """Return squared distances (point, clustering, centre) and the clusterings' costs."""
         member, sizes = _members(labels, k)
         shape = member.shape
         flat = member.reshape(self.n, -1)
@@ -98,6 +83,9 @@ class Distances:
         means = (self.D @ member.reshape(self.n, -1)).reshape(member.shape) / sizes
         inner = 0.5 * np.einsum("irc,irc->rc", member, means)
         return means - inner / sizes, inner.sum(axis=1)
+
+
+Cloud: TypeAlias = PointRows | Distances
 
 
 def squared_distances(points: Array) -> Array:

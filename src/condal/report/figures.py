@@ -56,12 +56,16 @@ def of_solve(trace: Trace, name: str) -> list[Drawing]:
 
 
 def _cost(trace: Trace, column: str, name: str, last: str) -> Drawing:
-    total, unit = _total(trace, column), 1e3 if column == "seconds" else 1.0
+    values = trace.columns[column]
+    total = float(values[-1]) if values.size else 0.0
+    unit, what, text = 1e3, "Milliseconds", f"{total:.3g} seconds until the last iteration"
+    if column == "matvecs":
+        unit, what, text = 1.0, "Matrix products", f"{count(total)} products in total"
     return _panel(
         lambda axes: curves.cost(axes, [trace], "iterations", column, unit),
         f"{name}-{column}",
-        f"{_unit(column)} per iteration over {last}; {total}.",
-        f"{total[0].upper()}{total[1:]}.",
+        f"{what} per iteration over {last}; {text}.",
+        f"{text[0].upper()}{text[1:]}.",
     )
 
 
@@ -197,15 +201,3 @@ def _ranks(spectrum: Spectrum) -> str:
     most, total = number(float(spectrum.values.max())), number(float(spectrum.values.sum()))
     rank = f"{spectrum.rank:,} of {min(spectrum.shape):,} {spectrum.what}"
     return f"{rank} are above 1e-6 of the largest, which is {most}; the sum is {total}"
-
-
-def _unit(column: str) -> str:
-    return "Matrix products" if column == "matvecs" else "Milliseconds"
-
-
-def _total(trace: Trace, column: str) -> str:
-    values = trace.columns[column]
-    total = float(values[-1]) if values.size else 0.0
-    if column == "matvecs":
-        return f"{count(total)} products in total"
-    return f"{total:.3g} seconds until the last iteration"

@@ -65,8 +65,10 @@ def page(
         If there are no results, too many results, or not one label per result.
     """
     require()
-    listed = [_saved(result) for result in _listed(results)]
-    names = [_name(saved) for saved in listed] if labels is None else list(labels)
+    given = [results] if isinstance(results, Result | Saved) else results
+    listed = [_saved(result) for result in given]
+    names = [f"{title_of(saved)}, {saved.result.method}" for saved in listed]
+    names = names if labels is None else list(labels)
     if len(names) != len(listed):
         raise ProblemError(f"wanted a label for each of {len(listed)} results; got {len(names)}")
     if not 1 <= len(listed) <= MAX_RESULTS:
@@ -142,10 +144,6 @@ def _plain(value: Any) -> Any:
     return escape_controls(value) if type(value) is str else value
 
 
-def _listed(results: Any) -> list[Any]:
-    return [results] if isinstance(results, Result | Saved) else list(results)
-
-
 def _saved(result: Any) -> Saved:
     if isinstance(result, Saved):
         return result
@@ -155,10 +153,6 @@ def _saved(result: Any) -> Saved:
             f"{type(result).__name__}"
         )
     return Saved(result)
-
-
-def _name(saved: Saved) -> str:
-    return f"{title_of(saved)}, {saved.result.method}"
 
 
 def _cut(label: str, most: int = 34) -> str:

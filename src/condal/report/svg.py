@@ -20,6 +20,7 @@ VARIABLES = {
     GRID: "--grid",
     **{colour: f"--c{i}" for i, colour in enumerate(COLOURS, start=1)},
 }
+UNUSED = r"<metadata>.*?</metadata>|<style\b.*?</style>|<!--.*?-->"
 SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "condal",
@@ -35,9 +36,7 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     text = escape_controls(stream.getvalue())
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r"<style\b.*?</style>", "", text, flags=re.DOTALL)
-    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(UNUSED, "", text, flags=re.DOTALL)
     text = _own_ids(text, name)
     for colour, variable in VARIABLES.items():
         text = text.replace(colour, f"var({variable})")
@@ -49,12 +48,7 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
     box = re.search(r'viewBox="[^"]*"', text)
     assert box is not None
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box[0]} role="img" '
-    return re.sub(
-        r"^<svg[^>]*>",
-        lambda _: f'{opening}aria-label="{escape_html(alternative)}">',
-        text,
-        count=1,
-    )
+    return f'{opening}aria-label="{escape_html(alternative)}"{text[text.index(">") :]}'
 
 
 def rounded_coordinates(svg: str) -> str:

@@ -41,17 +41,13 @@ def show(results: tuple[str, ...], json_target: str | None) -> None:
     """
     if json_target is not None and json_target != STDOUT:
         check_target(json_target, "--json", outside=results)
-    loaded = [_loaded(folder) for folder in results]
+    tables = [(folder, sweep_table(folder)) for folder in results]
+    loaded = [load(folder) if table is None else table for folder, table in tables]
     for saved in loaded:
         click.echo(f"\n{_text(saved)}", err=json_target == STDOUT)
     if json_target is not None:
         records = [record for saved in loaded for record in _records(saved)]
         write_record(json_target, records[0] if len(records) == 1 else records)
-
-
-def _loaded(folder: str) -> Any:
-    table = sweep_table(folder)
-    return load(folder) if table is None else table
 
 
 def sweep_table(folder: str) -> Any:

@@ -192,13 +192,15 @@ def solve(
         application, outputs = engine().on_ranks(application, outputs, method, settings["storage"])
     else:
         refuse_crowd("add --distributed, or start it once")
+    inputs = {f"the --{name} file": own[name] for name in application.inputs}
+    inputs = {what: path for what, path in inputs.items() if path is not None}
     with refusing_together(distributed):
         session = Session(
             context,
             application,
             file,
             outputs,
-            {"the file itself": file, **_inputs(application, own)},
+            {"the file itself": file, **inputs},
             None if distributed else checkpoint,  # ranks write a folder, checked where it is made
             limit=limit,
         )
@@ -264,9 +266,3 @@ def solve_model(
         max_memory=max_memory,
         **options,
     )
-
-
-def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:
-    """Return the input files that options name, by description."""
-    named = {f"the --{name} file": own[name] for name in application.inputs}
-    return {what: path for what, path in named.items() if path is not None}

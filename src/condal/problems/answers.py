@@ -230,6 +230,12 @@ def excess(cost: float, bound: float, what: str, *, whole: bool = False) -> floa
     return cost / bound - 1 if bound > 0 else float("inf")
 
 
+def complex_lines(values: Any) -> Iterable[str]:
+    """Return the real and the imaginary part of each number as a line of a file."""
+    numbers = np.asarray(values, dtype=np.complex128).ravel()
+    return (f"{value.real:.17g},{value.imag:.17g}" for value in numbers)
+
+
 def preview(values: Any, most: int = 12) -> str:
     """Return the first `most` values as text for a repr: [3, 1, ...]."""
     return "[" + ", ".join(map(str, values[:most])) + ", ..." * (len(values) > most) + "]"

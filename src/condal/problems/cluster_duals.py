@@ -57,9 +57,11 @@ def dual_of(D: Array, labels: Any, k: int) -> Array:
     for c in np.unique(labels):
         members = np.flatnonzero(labels == c)
         block = C[np.ix_(members, members)]
-        mean[members], sizes[members] = block.mean(axis=1), members.size
-        inner[members] = block.mean()
-        within.append(_least_within(block, mean[members]))
+        means = block.mean(axis=1)
+        mean[members], sizes[members], inner[members] = means, members.size, block.mean()
+        # The smallest eigenvalue on vectors of sum 0 in the cluster, at most 0.
+        centred = block - means[:, None] - means + means.mean()
+        within.append(float(min(eigh(centred, eigvals_only=True, subset_by_index=[0, 0])[0], 0.0)))
     cost = cost_of(Distances(D), labels, k)
     between, best = labels[:, None] != labels, (-np.inf, np.zeros(0))
     for factor in EIGENVALUE_FACTORS:
@@ -84,12 +86,6 @@ def _centred(N: Array, labels: Any, sizes: Array) -> Array:
     half = N - Q @ (Q.T @ N)
     scale = sizes / np.maximum(sizes - 1, 1)
     return np.asarray(scale[:, None] * (half - (half @ Q) @ Q.T) * scale)
-
-
-def _least_within(block: Array, mean: Array) -> float:
-    """Return the smallest eigenvalue of the block on vectors of sum 0, at most 0."""
-    centred = block - mean[:, None] - mean + mean.mean()
-    return float(min(eigh(centred, eigvals_only=True, subset_by_index=[0, 0])[0], 0.0))
 
 
 @dataclass(frozen=True, eq=False)

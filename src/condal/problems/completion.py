@@ -90,7 +90,8 @@ class MatrixCompletion(Model):
     @cached_property
     def problem(self) -> Problem:
         """The problem over the nuclear ball."""
-        known, v, weight = self._map, self.values, 1.0 / self.values.size
+        known = Entries.rectangular(self.shape, self.rows, self.cols)
+        v, weight = self.values, 1.0 / self.values.size
         X = NuclearBall(*self.shape, self.radius)
         if self.loss == "absolute":
             g = AbsoluteLoss(v, weight)
@@ -98,10 +99,6 @@ class MatrixCompletion(Model):
         huber = self.loss == "huber"
         f = Huber(known, v, self.delta, weight) if huber else LeastSquares(known, v, weight)
         return Problem.of(f=f, X=X, name=self.name, rank=self.rank)
-
-    @cached_property
-    def _map(self) -> Entries:
-        return Entries.rectangular(self.shape, self.rows, self.cols)
 
     def complete(self, result: Result) -> Completed:
         """Return the completed matrix of a result."""

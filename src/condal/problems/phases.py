@@ -19,7 +19,7 @@ from condal.linalg.points import Array, LowRank
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
-from condal.problems.answers import Answer, Figures, Picture, Rows
+from condal.problems.answers import Answer, Figures, Picture, Rows, complex_lines
 from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive, unpredictable_seed
@@ -70,8 +70,7 @@ class Signal(Answer):
         return {"residual": self.residual}
 
     def lines(self) -> Iterable[str]:
-        values = np.asarray(self.values, dtype=np.complex128)
-        return (f"{value.real:.17g},{value.imag:.17g}" for value in values)
+        return complex_lines(self.values)
 
     def error(self, other: Any) -> float:
         """Return the least |u - c v| / |v| over c of modulus 1, for another signal v."""

@@ -92,7 +92,13 @@ def save_proof(result: Result, path: PathLike, model: Any, file: PathLike | None
     value = _value_above(sdp.b, y)
     if infeasible and value >= 0:
         raise ProblemError("the separator of the result is too close to feasible points")
-    file = _problem_file(path, model, sdp) if file is None else os.fsdecode(file)
+    if file is None:  # write the problem beside the proof
+        file = f"{os.fsdecode(path)}.{'rudy' if cut else 'dat-s'}"
+        if cut:
+            write_rudy(file, model.W)
+        else:
+            write_sdpa(file, sdp)
+    file = os.fsdecode(file)
     if not _holds(file, model, sdp):
         raise ProblemError(f"{file} holds another problem than the model; leave it out")
     header = (
@@ -172,17 +178,6 @@ def _holds(file: str, model: Any, sdp: SdpaProblem) -> bool:
     found, own = read_sdpa(file).program, sdp.program
     same = found.blocks == own.blocks and np.array_equal(found.b, own.b)
     return same and not (found.A != own.A).nnz and not (found.c != own.c).nnz
-
-
-def _problem_file(path: PathLike, model: Any, sdp: SdpaProblem) -> str:
-    """Write the problem beside the proof; return its name."""
-    if isinstance(model, MaxCut):
-        file = f"{os.fsdecode(path)}.rudy"
-        write_rudy(file, model.W)
-    else:
-        file = f"{os.fsdecode(path)}.dat-s"
-        write_sdpa(file, sdp)
-    return file
 
 
 def _value_above(b: Array, y: Array) -> float:

@@ -16,7 +16,7 @@ from condal.linalg.points import Array
 from condal.maps.pauli import PauliProbabilities
 from condal.nonsmooth.norms import GroupL1
 from condal.problem import Problem
-from condal.problems.answers import Answer, Figures, Picture, Rows
+from condal.problems.answers import Answer, Figures, Picture, Rows, complex_lines
 from condal.problems.measured_counts import coherences, measured, nearest_image, target_state
 from condal.problems.models import Model, factor_of, point_of
 from condal.result import Result
@@ -70,7 +70,7 @@ class State(Answer):
         return {"purity": self.purity}
 
     def lines(self) -> Iterable[str]:
-        return (f"{value.real:.17g},{value.imag:.17g}" for value in self.rho.ravel())
+        return complex_lines(self.rho)
 
     @property
     def purity(self) -> float:

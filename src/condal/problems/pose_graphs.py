@@ -93,11 +93,8 @@ class PoseGraph(Model):
     @cached_property
     def _lever(self) -> Any:
         """The map of rotations to the measured translations: row k is the t' of R_i t'."""
-        measured, d = self.measurements, self.d
-        columns = d * measured.edges[:, :1] + np.arange(d)
-        rows = np.repeat(np.arange(measured.m), d)
-        shape = (measured.m, self.n * d)
-        return sp.csr_array((measured.translations.ravel(), (rows, columns.ravel())), shape)
+        measured = self.measurements
+        return self._blocks(measured.translations[:, None, :], measured.edges[:, 0])
 
     @cached_property
     def _incidence(self) -> Any:
@@ -110,18 +107,11 @@ class PoseGraph(Model):
     @cached_property
     def _rotational(self) -> Any:
         """The matrix of what does not depend on the translations."""
-        measured, m, d = self.measurements, self.measurements.m, self.d
+        measured, d = self.measurements, self.d
         i, j = measured.edges.T
-        every, rows = np.arange(d), d * np.arange(m)[:, None] + np.arange(d)
-        places = [(rows.ravel(), (d * j[:, None] + every).ravel())]
-        left = np.broadcast_to(rows[:, :, None], (m, d, d))
-        right = np.broadcast_to((d * i)[:, None, None] + every, (m, d, d))
-        places.append((left.ravel(), right.ravel()))
-        turned = -measured.rotations.transpose(0, 2, 1).ravel()
-        data = np.concatenate([np.ones(m * d), turned])
-        at = tuple(np.concatenate(index) for index in zip(*places, strict=True))
-        differences = sp.csr_array((data, at), (m * d, self.n * d))
-        total = _gram(differences, np.repeat(measured.kappa, d))
+        turned = self._blocks(measured.rotations.transpose(0, 2, 1), i)
+        ends = self._blocks(np.repeat(np.eye(d)[None], measured.m, axis=0), j)
+        total = _gram(ends - turned, np.repeat(measured.kappa, d))
         if measured.translations is not None:
             total = total + _gram(self._lever, measured.tau)
         return sp.csr_array(0.5 * (total + total.T))
@@ -135,6 +125,12 @@ class PoseGraph(Model):
         D = _gram(self._incidence, measured.tau)
         weighted = diagonal_matrix(measured.tau) @ self._lever
         return Eliminated(sp.csc_array(D), sp.csc_array(-(self._incidence.T @ weighted)))
+
+    def _blocks(self, blocks: Array, vertices: Any) -> Any:
+        """Return the matrix whose k-th block of rows is the k-th block, at that vertex."""
+        m, rows, d = blocks.shape
+        whole = sp.bsr_array((blocks, vertices, np.arange(m + 1)), shape=(m * rows, self.n * d))
+        return sp.csr_array(whole)
 
     def _repair(self, x: Point) -> Point:
         """R R' with the polar factors of the blocks of a factor of x."""

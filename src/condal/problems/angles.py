@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.lifting import is_complex, symmetric
 from condal.linalg.points import Array, Point
 from condal.linalg.sparse import require_sound
+from condal.problems.answers import bounded_text
 from condal.problems.graphs import is_networkx
 from condal.problems.models import Trials, factor_of, leading_factor
 from condal.problems.synchronisation import Synchronisation
@@ -71,8 +71,7 @@ class Phases:
         return float(np.sqrt(np.mean(np.abs(self.aligned(w) - w) ** 2)))
 
     def __repr__(self) -> str:
-        bound = rounded_text(self.bound, up=True)
-        return f"Phases(value={self.value:.10g}, bound={bound}, n={self.phases.size})"
+        return bounded_text(self, f"n={self.phases.size}", up=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,9 +213,8 @@ def _numbers(C: Any) -> Any:
     wanted = "a matrix of numbers, with rows of one length"
     table = plain_array(C, "C", wanted)
     if table.dtype.kind != "O":
-        return table.astype(
-            table.dtype.newbyteorder("="), copy=False
-        )  # SciPy takes native byte order only
+        # SciPy takes native byte order only.
+        return table.astype(table.dtype.newbyteorder("="), copy=False)
     try:
         table = table.astype(complex)
     except (TypeError, ValueError, OverflowError):
@@ -249,11 +247,9 @@ def _phases(given: Any, n: int) -> Any:
     array = plain_array(given, "phases", wanted)
     with np.errstate(invalid="ignore"):
         z = np.exp(1j * array) if array.dtype.kind in "iuf" else array
-    off = (
-        np.full(z.shape, True)
-        if not is_complex(z)
-        else ~(np.abs(np.abs(z) - 1.0) <= MODULUS_TOLERANCE)
-    )
+    off = np.full(z.shape, True)
+    if is_complex(z):
+        off = ~(np.abs(np.abs(z) - 1.0) <= MODULUS_TOLERANCE)
     if z.shape != (n,) or off.any():
         raise ProblemError(f"wanted {wanted}; got {describe(given, off)}")
     return z / np.abs(z)

@@ -110,11 +110,7 @@ class RoundedAnswer(Answer):
         """What a repr has beside the value and the bound."""
 
     def __repr__(self) -> str:
-        from condal.certificates.certificate import rounded_text
-
-        name, value = self._field(0)
-        bound = rounded_text(self.bound, up=self.bound_is_upper)
-        return f"{type(self).__name__}({name}={value:.10g}, bound={bound}, {self.sizes_text})"
+        return bounded_text(self, self.sizes_text, up=self.bound_is_upper)
 
     def _field(self, index: int) -> tuple[str, Any]:
         answer: Any = self
@@ -228,6 +224,14 @@ def excess(cost: float, bound: float, what: str, *, whole: bool = False) -> floa
     if cost <= bound:
         return 0.0
     return cost / bound - 1 if bound > 0 else float("inf")
+
+
+def bounded_text(answer: Any, sizes: str, *, up: bool = False) -> str:
+    """Return the repr of an answer: its value, which is its first field, its bound, its sizes."""
+    from condal.certificates.certificate import rounded_text
+
+    name, bound = fields(answer)[0].name, rounded_text(answer.bound, up=up)
+    return f"{type(answer).__name__}({name}={getattr(answer, name):.10g}, bound={bound}, {sizes})"
 
 
 def complex_lines(values: Any) -> Iterable[str]:

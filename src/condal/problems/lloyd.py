@@ -139,9 +139,8 @@ def lloyd(cloud: Cloud, labels: Any, k: int, limit: TimeLimit = UNLIMITED) -> tu
         distances, costs = cloud.to_centres(labels, k)
         better = costs < least * (1 - 1e-12)
         best[better], least[better] = labels[better], costs[better]
-        if (
-            limit.is_over() or not better.any()
-        ):  # with non-Euclidean distances a sweep can raise the cost
+        # With non-Euclidean distances a sweep can raise the cost.
+        if limit.is_over() or not better.any():
             break
         labels = np.argmin(distances, axis=2).T
         for r, row in enumerate(labels):

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import rounded_text
 from condal.domains.birkhoff import coupled
 from condal.domains.vectors import Simplices
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point, dense
 from condal.maps.vectors import Matrix
 from condal.problem import Problem
+from condal.problems.answers import bounded_text
 from condal.problems.models import Model, point_of
 from condal.result import Result
 from condal.runtime.arguments import describe, real_array, refuse_masked, whole_numbers
@@ -43,8 +43,7 @@ class Labelling:
     labels: Indices
 
     def __repr__(self) -> str:
-        bound = rounded_text(self.bound, up=False)
-        return f"Labelling(energy={self.energy:.10g}, bound={bound}, nodes={self.labels.size})"
+        return bounded_text(self, f"nodes={self.labels.size}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,10 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from condal.certificates.certificate import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
-from condal.problems.answers import Answer, Figures, Picture, Rows
+from condal.problems.answers import Answer, Figures, Picture, Rows, bounded_text
 from condal.runtime.arguments import describe, finite_array, whole_numbers
 from condal.runtime.text import number
 
@@ -184,8 +183,7 @@ class Poses(Answer):
         return float(np.sqrt(np.mean(angles**2)))
 
     def __repr__(self) -> str:
-        bound = rounded_text(self.bound, up=False)
-        return f"Poses(cost={self.cost:.10g}, bound={bound}, n={len(self.rotations)})"
+        return bounded_text(self, f"n={len(self.rotations)}")
 
 
 def nearest_rotations(matrices: Array) -> Array:

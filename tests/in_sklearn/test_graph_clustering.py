@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import condal
 from condal.sklearn import SDPGraphClustering
-from condal.sklearn.graph_clustering import MAX_DENSE_SAMPLES
+from condal.sklearn.clustering import MAX_DENSE_SAMPLES
 
 
 def _planted(sizes, within, between, seed=0):

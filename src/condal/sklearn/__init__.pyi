@@ -1,5 +1,5 @@
 from condal.sklearn.base import CertifiedEstimator as CertifiedEstimator
-from condal.sklearn.graph_clustering import SDPGraphClustering as SDPGraphClustering
+from condal.sklearn.clustering import SDPGraphClustering as SDPGraphClustering
+from condal.sklearn.clustering import SDPKMeans as SDPKMeans
 from condal.sklearn.imputer import MatrixCompletionImputer as MatrixCompletionImputer
-from condal.sklearn.kmeans import SDPKMeans as SDPKMeans
 from condal.sklearn.sparse_pca import SDPSparsePCA as SDPSparsePCA

@@ -320,7 +320,7 @@ def test_digests_are_sha256():
 
 
 def test_markup_that_is_taken_as_it_is_is_our_own():
-    """`safe` stands once in the templates: for drawings, which `condal.report.svg` makes."""
+    """`safe` stands once in the templates: for drawings, which `condal.report.figures` makes."""
     templates = list((SOURCE / "report" / "templates").glob("*.html"))
     assert sum(path.read_text().count("| safe") for path in templates) == 1
     assert not [path for path in templates if "autoescape" in path.read_text()]

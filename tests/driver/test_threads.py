@@ -185,7 +185,7 @@ def test_figures_are_drawn_in_threads_as_in_turn():
     """matplotlib has one set of settings for all."""
     import matplotlib as mpl
 
-    from condal.report.svg import inline
+    from condal.report.figures import inline
 
     result = condal.solve(condal.problems.max_cut(torus(3, 4)), tol=1e-2)
     settings = dict(mpl.rcParams)

@@ -9,9 +9,8 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 from condal.report import drawn, pictures
-from condal.report.figures import of_picture
+from condal.report.figures import inline, of_picture
 from condal.report.pictures import places
-from condal.report.svg import inline
 
 
 def cycle(n):

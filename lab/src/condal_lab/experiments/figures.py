@@ -16,7 +16,7 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from condal.linalg.points import Array
-from condal.report.svg import rounded_coordinates
+from condal.report.figures import rounded_coordinates
 from condal_lab.experiments.contenders import CONTENDERS
 from condal_lab.experiments.curve import Curve
 from condal_lab.experiments.study import Study, Tuned

@@ -4,8 +4,6 @@ from condal.problems.angles import angular_synchronisation as angular_synchronis
 from condal.problems.clusterings import Clustering as Clustering
 from condal.problems.clusterings import KMeans as KMeans
 from condal.problems.clusterings import k_means as k_means
-from condal.problems.community_detection import Communities as Communities
-from condal.problems.community_detection import communities as communities
 from condal.problems.completed import Completed as Completed
 from condal.problems.completion import MatrixCompletion as MatrixCompletion
 from condal.problems.completion import known_entries as known_entries
@@ -23,8 +21,6 @@ from condal.problems.generalised_eigenvectors import (
 from condal.problems.graph_bisection import BalancedCut as BalancedCut
 from condal.problems.graph_bisection import Bisection as Bisection
 from condal.problems.graph_bisection import bisection as bisection
-from condal.problems.kcut import MaxKCut as MaxKCut
-from condal.problems.kcut import max_k_cut as max_k_cut
 from condal.problems.lovasz_theta import Theta as Theta
 from condal.problems.lovasz_theta import theta as theta
 from condal.problems.map_labelling import Labelling as Labelling
@@ -55,3 +51,7 @@ from condal.problems.tomography import state_tomography as state_tomography
 from condal.problems.trace_norm import Coefficients as Coefficients
 from condal.problems.trace_norm import TraceRegression as TraceRegression
 from condal.problems.trace_norm import trace_regression as trace_regression
+from condal.problems.vertex_groups import Communities as Communities
+from condal.problems.vertex_groups import MaxKCut as MaxKCut
+from condal.problems.vertex_groups import communities as communities
+from condal.problems.vertex_groups import max_k_cut as max_k_cut

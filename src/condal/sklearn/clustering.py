@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from condal.linalg.points import Array
 from condal.problems.clusterings import k_means
-from condal.problems.community_detection import Communities, communities
 from condal.problems.graphs import adjacency
-from condal.problems.kcut import MaxKCut, max_k_cut
 from condal.problems.partitions import Pairs, Partition
+from condal.problems.vertex_groups import Communities, MaxKCut, communities, max_k_cut
 from condal.runtime.arguments import require_choice
 from condal.sklearn.base import CertifiedEstimator, require_samples, seed_from, shortfall
 

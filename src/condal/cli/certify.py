@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,6 @@ from condal.runtime.text import WIDTH, escape_terminal, table
 
 PROVED, NOT_PROVED = 0, 1  # exit codes
 DEFAULT_TOL = 1e-3
-PROGRAMS = SDP.name  # the application whose answers have formats of their own
 
 
 @dataclass(frozen=True)
@@ -46,19 +45,6 @@ class Finding:
     rows: Rows
     verdict: str
     proved: bool
-
-    @classmethod
-    def of(cls, heading: str, verdict: Verdict, tol: float | None) -> Finding:
-        """Return the claims of a verdict and its headline, which says what is proved if it is only
-        not within tol."""
-        rows = [(claim.name, str(claim)) for claim in verdict.claims]
-        asked = "" if tol is None else f"tol {tol:g}"
-        within = next((claim for claim in verdict.claims if claim.name == asked), None)
-        others = replace(verdict, claims=tuple(c for c in verdict.claims if c is not within))
-        headline = verdict.headline
-        if within is not None and not within.holds and others.proved:
-            headline = _not_within(within.text, tol, others.headline)
-        return cls(heading, rows, headline, verdict.proved)
 
     @property
     def text(self) -> str:
@@ -179,8 +165,16 @@ def _find(
         return _of_pair(model, heading, answer, tol or DEFAULT_TOL, seed)
     verdict = verify(model, saved.result, tol=tol, seed=seed)
     assumed = assume_trace is not None
-    verdict = of_folder(verdict, application, model, saved, problem, chosen, tol, assumed=assumed)
-    return Finding.of(heading, verdict, tol)
+    asked = "" if tol is None else f"tol {tol:g}"
+    stated, within = of_folder(
+        verdict, application, model, saved, problem, chosen, asked, assumed=assumed
+    )
+    verdict = Verdict((*stated.claims, *within))
+    headline = verdict.headline
+    if stated.proved and not verdict.proved:
+        headline = _not_within(within[0].text, tol, stated.headline)
+    rows = [(claim.name, str(claim)) for claim in verdict.claims]
+    return Finding(heading, rows, headline, verdict.proved)
 
 
 def _named(problem: str, answer: str, kind: str | None) -> Application:
@@ -216,13 +210,12 @@ def _of_program(
     given = read_answer(answer, [b.n if b.kind == "psd" else -b.n for b in program.blocks])
     X = given.X if given.x is None else _blocks(program, given.x, answer)
     checked = certify_program(program, X, given.y, tol=tol, trace_bound=trace_bound, seed=seed)
-    excess = checked.excess(tol) if checked.status == "bounded" else ""
-    solved, verdict = checked.proved and not excess, checked.verdict
+    excess, verdict = checked.excess(tol) if checked.status == "bounded" else "", checked.verdict
     if checked.proved and excess:
         verdict = _not_within(excess, tol, verdict)
-    heading = f"{PROGRAMS} of {Path(problem).name}, answered by {Path(answer).name}"
+    heading = f"{SDP.name} of {Path(problem).name}, answered by {Path(answer).name}"
     rows = _rows(checked, tol, maximise=program.maximise)
-    return Finding(f"{heading} ({given.writer})", rows, verdict, solved)
+    return Finding(f"{heading} ({given.writer})", rows, verdict, checked.proved and not excess)
 
 
 def _of_pair(model: Any, heading: str, answer: str, tol: float, seed: int | None) -> Finding:

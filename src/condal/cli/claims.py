@@ -73,24 +73,23 @@ def of_folder(
     saved: Saved,
     problem: str,
     chosen: Chosen,
-    tol: float | None,
+    asked: str,
     *,
     assumed: bool,
-) -> Verdict:
-    """Return the verdict on all claims of a folder, its answer among them.
+) -> tuple[Verdict, tuple[Claim, ...]]:
+    """Return the verdict on all claims of a folder, its answer among them, and what is `asked`
+    beside them: the claim to be within tol.
 
-    The claim to be within tol, which the folder does not make, comes last. A trace bound that only
-    the result states counts as `assumed` if the user gave it.
+    A trace bound that only the result states counts as `assumed` if the user gave it.
     """
     if not assumed and any(map(_rests_on_trace, verdict.claims)):
         verdict = _of_proved_trace(verdict, application, problem, chosen)
-    asked = "" if tol is None else f"tol {tol:g}"
     within = tuple(claim for claim in verdict.claims if claim.name == asked)
     stated = Verdict(tuple(claim for claim in verdict.claims if claim not in within))
     if stated.proved:
         claim = _answer_claim(application, model, saved, chosen, verdict)
         stated = Verdict((*stated.claims, claim))
-    return Verdict((*stated.claims, *within))
+    return stated, within
 
 
 def _rests_on_trace(claim: Claim) -> bool:

@@ -10,13 +10,7 @@ from condal import problems
 from condal.cli.application import POSITIVE, Application, Chosen, option
 from condal.cli.applications.graphs import trials
 from condal.errors import FormatError
-
-
-def _k_means(file: str, chosen: Chosen) -> problems.KMeans:
-    from condal.io.formats.table import read_points
-
-    return problems.k_means(read_points(file), chosen["clusters"])
-
+from condal.io import formats
 
 K_MEANS = Application(
     name="k-means",
@@ -32,7 +26,7 @@ K_MEANS = Application(
     (.npy).""",
     example="condal solve points.csv --as k-means --clusters 3 --out labels.txt",
     noun="points",
-    build=_k_means,
+    build=lambda file, chosen: problems.k_means(formats.read_points(file), chosen["clusters"]),
     out="the cluster of each point, from 1, one per line",
     keys=lambda model: ("cost", "excess"),
     options=(
@@ -43,9 +37,7 @@ K_MEANS = Application(
 
 
 def _qap(file: str, chosen: Chosen) -> problems.QuadraticAssignment:
-    from condal.io.formats.qaplib import read_qaplib
-
-    data, where = read_qaplib(file), chosen["nonnegative"]
+    data, where = formats.read_qaplib(file), chosen["nonnegative"]
     return problems.quadratic_assignment(data.A, data.B, nonnegative=where, name="qap")
 
 
@@ -81,13 +73,11 @@ def named_arrays(
 
     `matrices` says what those must be that have two dimensions.
     """
-    from condal.io.formats.arrays import names_of_arrays, read_arrays
-
-    names = names_of_arrays(file)
+    names = formats.names_of_arrays(file)
     if not set(needed) <= set(names) or (choice and len(set(choice) & set(names)) != 1):
         held = ", ".join(names)[:60] or "nothing"
         raise FormatError(f"holds {held}; wanted {wanted}", path=file)
-    arrays = read_arrays(file, (*needed, *choice))
+    arrays = formats.read_arrays(file, (*needed, *choice))
     for name in set(matrices) & set(arrays):
         if arrays[name].ndim != 2:
             text = f"{name}.npy: {name} has shape {arrays[name].shape}; wanted {matrices[name]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -67,12 +67,6 @@ def _restored_set(model: problems.Theta, saved: Saved) -> problems.StableSet:
     return found if quick else model.coloured(found, saved.result)
 
 
-def _theta_keys(model: Any) -> tuple[str, ...]:
-    if model.of_complement:
-        return "clique", "clique_bound", "colours"
-    return "stable_set", "stable_set_bound"
-
-
 THETA = Application(
     name="theta",
     title="Lovasz's theta: a bound on stable sets",
@@ -87,7 +81,11 @@ THETA = Application(
     noun="vertices",
     build=_theta,
     out="the vertices of the stable set or clique, as numbered in FILE, one per line",
-    keys=_theta_keys,
+    keys=lambda model: (
+        ("clique", "clique_bound", "colours")
+        if model.of_complement
+        else ("stable_set", "stable_set_bound")
+    ),
     answer=_stable_set,
     restore=_restored_set,
     options=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -14,12 +14,10 @@ import condal
 from condal import problems
 from condal.cli.application import BUILD_SHARE, POSITIVE, Application, Chosen, option
 from condal.errors import FormatError, ProblemError
+from condal.io import formats
 from condal.problem import Problem
 from condal.result import Result
 from condal.runtime.text import number
-
-if TYPE_CHECKING:
-    from condal.io.formats.ratings import Ratings
 
 COUNTS = '{"XZ": {"00": 510, "11": 490}}'
 FIRST_TOL = 1e-3  # of the squares whose solution the likelihood starts from
@@ -39,9 +37,7 @@ class _Task:
 
 
 def _matrix_completion(file: str, chosen: Chosen) -> _Task:
-    from condal.io.formats.ratings import read_ratings
-
-    known = read_ratings(file, chosen["columns"])
+    known = formats.read_ratings(file, chosen["columns"])
     asked = known.rows, known.cols
     if chosen["predict"] is not None:
         asked = _places(chosen["predict"], known)
@@ -78,11 +74,9 @@ def _columns(ctx: click.Context, option: click.Parameter, value: str | None) -> 
     return columns
 
 
-def _places(path: str, known: Ratings) -> tuple[Any, Any]:
+def _places(path: str, known: formats.Ratings) -> tuple[Any, Any]:
     """Return the rows and columns that a file asks for, as indices of the known matrix."""
-    from condal.io.formats.table import read_table
-
-    table = read_table(path, wanted="places to predict: row, column")
+    table = formats.read_table(path, wanted="places to predict: row, column")
     if table.values.shape[1] < 2:
         raise FormatError("has 1 column; wanted two: row, column", path=path)
     indices = []
@@ -108,12 +102,6 @@ def _entries(task: _Task, completed: Any) -> Iterator[str]:
     names = known.row_names[rows].tolist(), known.col_names[cols].tolist()
     entries = zip(*names, completed.entries(rows, cols).tolist(), strict=True)
     return (f"{row},{column},{value:.10g}" for row, column, value in entries)
-
-
-def _resolved(task: _Task) -> dict[str, Any]:
-    """Return the chosen radius and, for Huber's loss, the chosen delta."""
-    huber = task.model.loss == "huber"
-    return {"radius": task.model.radius, "delta": task.model.delta if huber else None}
 
 
 MATRIX_COMPLETION = Application(
@@ -162,7 +150,10 @@ MATRIX_COMPLETION = Application(
         option("--no-effects", "Do not subtract means of rows and columns."),
     ),
     inputs=("predict",),
-    resolved=_resolved,
+    resolved=lambda task: {
+        "radius": task.model.radius,
+        "delta": task.model.delta if task.model.loss == "huber" else None,
+    },
 )
 
 
@@ -238,9 +229,7 @@ STATE_TOMOGRAPHY = Application(
 
 
 def _pose_graph(file: str, chosen: Chosen) -> _Task:
-    from condal.io.formats.g2o import read_g2o
-
-    graph = read_g2o(file)
+    graph = formats.read_g2o(file)
     return _Task(problems.pose_graph(graph.measurements, name="pose-graph"), graph)
 
 

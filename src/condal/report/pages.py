@@ -7,7 +7,7 @@ loading anything. It is pure ASCII, independent of encodings.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -220,7 +220,7 @@ def section(saved: Saved, label: str, key: str) -> Section:
         figures=figures.of_solve(result.trace(), key),
         spectrum=figures.of_spectrum(figures.spectra(result.x), key),
         picture=figures.of_picture(saved.picture, key) if saved.picture else None,
-        rows=[_cells(row) for row in _thinned(result.history)],
+        rows=[_cells(row) for row in _spaced(result.history, MAX_TABLE_ROWS, np.geomspace)],
         download=_csv(result.history),
     )
 
@@ -240,11 +240,11 @@ def _items(given: Mapping[str, Any], *, without: tuple[str, ...]) -> list[tuple[
     ]
 
 
-def _thinned(history: History) -> list[Any]:
-    """Return at most MAX_TABLE_ROWS rows, geometrically spaced, with the last one."""
-    if len(history) <= MAX_TABLE_ROWS:
+def _spaced(history: History, most: int, space: Callable[..., Any]) -> list[Any]:
+    """Return at most so many rows, spaced as `space` says, the last one included."""
+    if len(history) <= most:
         return list(history)
-    steps = np.geomspace(1, len(history), MAX_TABLE_ROWS).round().astype(int) - 1
+    steps = space(1, len(history), most).round().astype(int) - 1
     return [history[int(i)] for i in np.unique(steps)]
 
 
@@ -261,10 +261,7 @@ def _cell(value: float) -> str:
 
 def _csv(history: History) -> str:
     """Return the rows as a data: URL, at most MAX_DOWNLOAD_ROWS, evenly spaced."""
-    rows = list(history)
-    if len(rows) > MAX_DOWNLOAD_ROWS:
-        steps = np.linspace(0, len(rows) - 1, MAX_DOWNLOAD_ROWS).round().astype(int)
-        rows = [rows[int(i)] for i in np.unique(steps)]
+    rows = _spaced(history, MAX_DOWNLOAD_ROWS, np.linspace)
     lines = [",".join(History.columns)]
     lines += [",".join(map(cell, History.columns, row)) for row in rows]
     text = "\n".join([*lines, ""])

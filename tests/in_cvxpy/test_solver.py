@@ -14,7 +14,6 @@ cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CV
 import condal
 from condal.cvxpy import CONDAL
 from condal.cvxpy.engines import EmbeddedEngine
-from condal.cvxpy.forms import Dual
 from condal.cvxpy.solver import cone_program
 from condal.problems import max_cut
 from condal_lab.bench.conic import everyday, systems
@@ -55,7 +54,7 @@ def test_the_dual_is_solved_where_it_is_smaller():
     """171 entries of an 18 x 18 matrix, and 4 variables."""
     problem = largest_eigenvalue(18)
     engine = EmbeddedEngine(cone_program(problem.get_problem_data(CONDAL())[0]))
-    assert isinstance(engine.form, Dual)
+    assert engine.form.in_z
     problem.solve(solver=CONDAL(method="interior-point"))
     result = problem.solver_stats.extra_stats
     assert result.problem_name == "CVXPY problem, dual"

@@ -13,8 +13,16 @@ from cvxpy import settings
 from condal.certificates.certificate import Certificate
 from condal.certificates.judge import Ending, of_point
 from condal.cvxpy.engines import EmbeddedEngine, Engine, FirstOrder, eliminated
-from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal, with_cone, without_cone
-from condal.cvxpy.interior import DIRECTION, SEPARATOR, ClarabelEngine, Proposal
+from condal.cvxpy.forms import (
+    DIRECTION,
+    SEPARATOR,
+    CvxpyProblem,
+    Form,
+    Pair,
+    with_cone,
+    without_cone,
+)
+from condal.cvxpy.interior import ClarabelEngine, Proposal
 from condal.cvxpy.judge import BY_ROOT, Judge
 from condal.cvxpy.nearest import NearestMatrix
 from condal.cvxpy.options import Options
@@ -177,15 +185,15 @@ class _Question:
         """Propose by the programs in s and in z, up to the first answer."""
         problem = self.linear.problem
         in_s, in_z = problem.fewest
-        forms: list[type[Primal | Dual]] = [Primal, Dual]
+        forms = [Form(problem), Form(problem, in_z=True)]
         if self.options.trace_bound is not None:  # it bounds s
-            forms = [Primal]
+            forms = forms[:1]
         elif in_s > max(MAX_PRIMAL_CONSTRAINTS, DUAL_ADVANTAGE * in_z):
-            forms = [Dual, Primal]
+            forms = forms[::-1]
         for form in forms:
             before = len(self.unproved)
             try:
-                engine = FirstOrder(form(problem), self._excess, self.progress, search)
+                engine = FirstOrder(form, self._excess, self.progress, search)
                 yield engine.propose(self._left)
             except ProblemError as fault:
                 self.faults.append(fault)

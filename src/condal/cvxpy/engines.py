@@ -15,14 +15,12 @@ from functools import cached_property
 import numpy as np
 
 from condal.certificates.cones import Cone
-from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
-from condal.cvxpy.interior import DIRECTION, SEPARATOR, SOLUTION, ClarabelEngine, Proposal
+from condal.cvxpy.forms import SEPARATOR, SOLUTION, CvxpyProblem, Form
+from condal.cvxpy.interior import ClarabelEngine, Proposal
 from condal.cvxpy.nearest import NearestMatrix
 from condal.cvxpy.options import Options
 from condal.errors import ProblemError
-from condal.linalg.points import Array
 from condal.methods.interior.cost import stacked_step_seconds
-from condal.methods.interior.engine import Proposal as Ending
 from condal.methods.interior.engine import propose as embedding
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
@@ -42,10 +40,10 @@ class EmbeddedEngine:
     problem: CvxpyProblem
 
     @cached_property
-    def form(self) -> Primal | Dual:
+    def form(self) -> Form:
         """The form with fewer rows."""
         in_s, in_z = self.problem.fewest
-        return Primal(self.problem) if in_s <= in_z else Dual(self.problem)
+        return Form(self.problem, in_z=in_z < in_s)
 
     @cached_property
     def step_seconds(self) -> float:
@@ -61,29 +59,17 @@ class EmbeddedEngine:
         c = -c if program.maximise else c
         cones = [Cone(block.kind, block.n) for block in program.blocks]
         ended = embedding(c, program.A, program.b, cones, accuracy=accuracy)
-        seconds = time.perf_counter() - start
-        if ended.outcome != "solution":
-            return self._ray(ended, seconds)
-        pair = form.pair(ended.x, ended.y)
-        deep = ended.deep if isinstance(form, Primal) else None
-        inner = None if deep is None else form.pair(ended.x, deep)
-        return Proposal(
-            SOLUTION, pair, INTERIOR, ended.iterations, time.perf_counter() - start, inner
-        )
-
-    def _ray(self, ended: Ending, seconds: float) -> Proposal:
-        """Return a separator or a direction, from a ray of the program."""
-        form, problem = self.form, self.problem
-        x: Array = np.zeros(problem.c.size)
-        z: Array = np.zeros(problem.b.size)
-        outcome = ""
-        if isinstance(form, Primal) and ended.outcome == "separator":
-            outcome, z = SEPARATOR, form.separating(ended.y)
-        elif isinstance(form, Primal):
-            outcome, x = DIRECTION, form.direction(ended.x)
+        outcome, inner = SOLUTION, None
+        if ended.outcome == "solution":
+            pair = form.pair(ended.x, ended.y)
+            if not form.in_z and ended.deep is not None:
+                inner = form.pair(ended.x, ended.deep)
         elif ended.outcome == "direction":
-            outcome, z = SEPARATOR, form.separating(ended.x)
-        return Proposal(outcome, Pair(x, z), INTERIOR, ended.iterations, seconds)
+            outcome, pair = form.ray(ended.x)
+        else:
+            outcome, pair = form.separator(ended.y)
+        seconds = time.perf_counter() - start
+        return Proposal(outcome, pair, INTERIOR, ended.iterations, seconds, inner)
 
 
 Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
@@ -94,22 +80,13 @@ def eliminated(problem: CvxpyProblem) -> Iterator[Proposal]:
 
     A contradiction is a row that states 0 = g, or that of two equations.
     """
-    form, dual = Primal(problem), Dual(problem)
-    x, z = np.zeros(problem.c.size), np.zeros(problem.b.size)
-
-    def proposal(outcome: str, pair: Pair) -> Proposal:
-        return Proposal(outcome, pair, "elimination", 0, 0.0)
-
-    if form.elimination.contradictions.size:
-        yield proposal(SEPARATOR, Pair(x, form.contradiction()))
-    if dual.elimination.ray is not None:
-        yield proposal(SEPARATOR, Pair(x, dual.contradiction()))
-    if form.elimination.ray is not None:
-        yield proposal(DIRECTION, Pair(form.elimination.ray, z))
-    if not problem.layout.blocks:
-        yield proposal(SOLUTION, form.pair(np.zeros(0), np.zeros(0)))
-    elif form.program.b.size == 0:
-        yield proposal(SOLUTION, form.pair(np.zeros(form.program.c.shape[1]), np.zeros(0)))
+    form = Form(problem)
+    shown = [*form.shown(), *Form(problem, in_z=True).shown()]
+    if not problem.layout.blocks or form.program.b.size == 0:
+        length = sum(block.length for block in problem.layout.blocks)
+        shown.append((SOLUTION, form.pair(np.zeros(length), np.zeros(0))))
+    for outcome, pair in sorted(shown, key=lambda each: each[0] != SEPARATOR):
+        yield Proposal(outcome, pair, "elimination", 0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +98,7 @@ class FirstOrder:
     the trace.
     """
 
-    form: Primal | Dual
+    form: Form
     excess: Callable[[Proposal], float]
     progress: Progress | None
     search: bool
@@ -129,7 +106,7 @@ class FirstOrder:
     def propose(self, options: Options) -> Proposal:
         """Return what the method proposes; raise ProblemError if nothing bounds the trace."""
         form, limit = self.form, TimeLimit(options.max_seconds)
-        if form.program.b.size == 0 and isinstance(form, Primal):
+        if form.program.b.size == 0 and not form.in_z:
             raise UnboundedTraceError("no row bounds anything")
         model = conic_model(
             form.program,
@@ -164,27 +141,16 @@ class FirstOrder:
 
     def _proposal(self, model: ConicModel, result: Result) -> Proposal:
         """Return what a result of the program says of x and z."""
-        form, ray = self.form, None if model.verdict is None else model.verdict.ray
-        x: Array = np.zeros(form.problem.c.size)
-        z: Array = np.zeros(form.problem.b.size)
+        form, sign = self.form, -1.0 if self.form.in_z else 1.0
+        verdict = model.verdict if result.status is Status.UNBOUNDED else None
         if result.status is Status.INFEASIBLE:
-            y, outcome = model.separator(result), SEPARATOR
-            if isinstance(form, Primal):
-                z = form.separating(-y)
-            else:
-                x, outcome = form.direction(-y), DIRECTION
-        elif result.status is Status.UNBOUNDED:
-            assert ray is not None
-            outcome = DIRECTION if isinstance(form, Primal) else SEPARATOR
-            if isinstance(form, Primal):
-                x = form.direction(ray)
-            else:
-                z = form.separating(ray)
+            outcome, pair = form.separator(-model.separator(result))
+        elif verdict is not None and verdict.ray is not None:
+            outcome, pair = form.ray(verdict.ray)
         else:
-            sign = 1.0 if isinstance(form, Primal) else -1.0
-            outcome, blocks = SOLUTION, model.blocks(result, full=True)
+            blocks = model.blocks(result, full=True)
             flat = np.concatenate([np.asarray(block).ravel() for block in blocks])
-            x, z = form.pair(flat, sign * model.dual(result))
+            outcome, pair = SOLUTION, form.pair(flat, sign * model.dual(result))
         return Proposal(
-            outcome, Pair(x, z), result.method, result.iterations, result.seconds, None, result
+            outcome, pair, result.method, result.iterations, result.seconds, None, result
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,8 +14,10 @@ from condal.certificates.row_space import dot
 from condal.cvxpy.elimination import Elimination, drop_rounding
 from condal.cvxpy.structure import Structure, root_of
 from condal.cvxpy.svec import Layout
-from condal.linalg.points import Array
+from condal.linalg.points import Array, Indices
 from condal.problems.conic.program import Program
+
+SOLUTION, SEPARATOR, DIRECTION = "solution", "separator", "direction"  # outcomes of a proposal
 
 
 class Pair(NamedTuple):
@@ -82,137 +85,111 @@ class CvxpyProblem:
 
 
 @dataclass(frozen=True, eq=False)
-class Primal:
-    """min <c, p - E s> subject to M s = g, s in K: the program in s, with x = p - E s eliminated.
+class Form:
+    """min <c, u> + <d, v> subject to Fu + Gv = h, u free, v in the cones: a program in v.
 
-    Its multipliers y, with slack c - A'y, are -z in the remaining rows; c + A'z = 0 gives the
-    others.
+    u = p - EGv is eliminated, and MGv = g remains. The multipliers y of all rows, with F'y = c and
+    slack d - G'y, follow from those of the rows that remain.
+
+    In s, it is the problem itself: v is s, u is x and z = -y. `in_z` it is its dual: v are the z of
+    the cones, u those of the equations, and x = y.
     """
 
     problem: CvxpyProblem
+    in_z: bool = False
+
+    @cached_property
+    def _data(self) -> tuple[Any, Any, Array, Array, Array]:
+        """F, G, h, c and d."""
+        A, b, c, zero = self.problem.A, self.problem.b, self.problem.c, self.problem.layout.zero
+        if self.in_z:
+            return A[:zero].T, A[zero:].T, -c, b[:zero], b[zero:]
+        m = b.size
+        return A, sp.eye_array(m, m - zero, k=-zero, format="csr"), b, c, np.zeros(m - zero)
+
+    @cached_property
+    def _weight(self) -> Array:
+        """v over the lower triangles of its matrices."""
+        counted = self.problem.layout.multiplicity[self.problem.layout.zero :]
+        return counted if self.in_z else np.ones(counted.size)
 
     @cached_property
     def elimination(self) -> Elimination:
-        return self.problem.structure.eliminate(self.problem.b, self.problem.c)
+        """u = p - Er, and Mr = g, where Fu + r = h."""
+        structure, b, c = self.problem.structure, self.problem.b, self.problem.c
+        return structure.eliminate_dual(b, c) if self.in_z else structure.eliminate(b, c)
+
+    def _pair(self, u: Array, v: Array, y: Array) -> Pair:
+        """Return x and z."""
+        return Pair(y, np.concatenate([u, v])) if self.in_z else Pair(u, -y)
 
     @cached_property
-    def _constraining(self) -> Any:
-        """Which of the remaining rows constrain s."""
+    def _rows(self) -> Indices:
+        """The rows that constrain v."""
+        return self.elimination.rest[self._constrains]
+
+    @cached_property
+    def _constrains(self) -> Any:
         return np.diff(self.elimination.M.indptr) > 0
 
     @cached_property
     def program(self) -> Program:
-        """The program in s."""
-        elimination, layout = self.elimination, self.problem.layout
-        M, g = elimination.M[self._constraining], elimination.g[self._constraining]
-        c = self.problem.c
-        cost = -(elimination.E.T @ c)[layout.zero :]
-        if elimination.E.nnz > elimination.basis.size:  # otherwise each entry is one product
-            cost = drop_rounding(cost, (abs(elimination.E).T @ np.abs(c))[layout.zero :])
+        """The program in v; the dual is a maximisation."""
+        elimination, layout, kept = self.elimination, self.problem.layout, self._constrains
+        _, G, _, c, d = self._data
+        y = drop_rounding(elimination.E.T @ c, abs(elimination.E).T @ np.abs(c))
+        cost = drop_rounding(d - G.T @ y, np.abs(d) + abs(G).T @ np.abs(y)) * self._weight
+        sign = -1.0 if self.in_z else 1.0
         return Program(
-            c=layout.spread(sp.coo_array(cost[None])),
-            A=layout.spread(M[:, layout.zero :]),
-            b=g,
+            c=layout.spread(sp.coo_array(sign * cost[None])),
+            A=layout.spread((elimination.M[kept] @ G) * self._weight[None]),
+            b=elimination.g[kept],
             blocks=layout.blocks,
-            offset=float(c @ elimination.p),
-            name="CVXPY problem",
+            offset=sign * float(c @ elimination.p),
+            maximise=self.in_z,
+            name="CVXPY problem, dual" if self.in_z else "CVXPY problem",
         )
 
     def pair(self, blocks: Array, y: Array) -> Pair:
-        """Return x and z from the program's x and multipliers."""
-        elimination, problem = self.elimination, self.problem
-        s, z = np.zeros(problem.b.size), np.zeros(problem.b.size)
-        s[problem.layout.zero :] = problem.layout.gathered(blocks)
-        z[elimination.rest[self._constraining]] = -y
-        return Pair(elimination.p - elimination.E @ s, self._completed(z, problem.c))
+        """Return x and z from the x of the program and its multipliers, as a minimisation."""
+        _, G, _, c, _ = self._data
+        v = self._weight * self.problem.layout.gathered(blocks)
+        u = self.elimination.p - self.elimination.E @ (G @ v)
+        return self._pair(u, v, self._completed(self._rows, y, c))
 
-    def direction(self, blocks: Array) -> Array:
-        """Return the direction of x for a direction of the program."""
-        E, zero = self.elimination.E, self.problem.layout.zero
-        return np.asarray(-(E[:, zero:] @ self.problem.layout.gathered(blocks)))
+    def ray(self, blocks: Array) -> tuple[str, Pair]:
+        """Return what a ray of the program is, and its vector beside one of zeros."""
+        v = self._weight * self.problem.layout.gathered(blocks)
+        return self._ray(-(self.elimination.E @ (self._data[1] @ v)), v)
 
-    def separating(self, y: Array) -> Array:
-        """Return z, A'z = 0 and <b, z> < 0, from multipliers that prove infeasibility."""
-        z = np.zeros(self.problem.b.size)
-        z[self.elimination.rest[self._constraining]] = -y
-        return self._completed(z, np.zeros(self.problem.c.size))
+    def separator(self, y: Array) -> tuple[str, Pair]:
+        """Return what a separator of the program is, and its vector beside one of zeros."""
+        return self._separator(self._rows, y)
 
-    def contradiction(self) -> Array:
-        """Return z, A'z = 0 and <b, z> < 0, from a row that states 0 = g."""
-        elimination, z = self.elimination, np.zeros(self.problem.b.size)
-        row = elimination.contradictions[0]
-        z[row] = -np.sign(elimination.g[np.searchsorted(elimination.rest, row)])
-        return self._completed(z, np.zeros(self.problem.c.size))
+    def shown(self) -> Iterator[tuple[str, Pair]]:
+        """Yield what the elimination shows: a row that states 0 = g, or a direction of u alone."""
+        elimination = self.elimination
+        for row in elimination.contradictions[:1]:
+            g = elimination.g[np.searchsorted(elimination.rest, [row])]
+            yield self._separator(np.array([row]), np.sign(g))
+        if elimination.ray is not None:
+            yield self._ray(elimination.ray, np.zeros(self._weight.size))
 
-    def _completed(self, z: Array, c: Array) -> Array:
-        """Return z with the rows of the basis set so that c + A'z = 0."""
-        return np.asarray(z - self.elimination.E.T @ (c + self.problem.A.T @ z))
+    def _ray(self, u: Array, v: Array) -> tuple[str, Pair]:
+        pair = self._pair(u, v, np.zeros(self._data[2].size))
+        return SEPARATOR if self.in_z else DIRECTION, pair
 
+    def _separator(self, rows: Indices, y: Array) -> tuple[str, Pair]:
+        u: Array = np.zeros(self._data[3].size)
+        pair = self._pair(u, np.zeros(self._weight.size), self._completed(rows, y, u))
+        return DIRECTION if self.in_z else SEPARATOR, pair
 
-@dataclass(frozen=True, eq=False)
-class Dual:
-    """max -<b, z> subject to A'z = -c, z in K* where s is in a cone: the program in z.
-
-    The dual w of the equations is free and eliminated from A0'w = -(c + A1'z), with A0 the rows of
-    equations and A1 the others: w = -E (c + A1'z), and M (c + A1'z) = 0 remains. The multipliers y
-    of these rows, with slack -c - A'y, give x: x = E'b0 + M'y satisfies A0 x = b0.
-    """
-
-    problem: CvxpyProblem
-
-    @cached_property
-    def _split(self) -> tuple[Any, Any, Array, Array]:
-        A, b, zero = self.problem.A, self.problem.b, self.problem.layout.zero
-        return A[:zero], A[zero:], b[:zero], b[zero:]
-
-    @property
-    def _multiplicity(self) -> Array:
-        """z over the lower triangles of its matrices."""
-        return self.problem.layout.multiplicity[self.problem.layout.zero :]
-
-    @cached_property
-    def elimination(self) -> Elimination:
-        """w = -E (c + A1'z); a ray of it proves that the equations contradict each other."""
-        return self.problem.structure.eliminate_dual(self.problem.b)
-
-    @cached_property
-    def program(self) -> Program:
-        """The program in z."""
-        elimination, layout = self.elimination, self.problem.layout
-        (_, A1, b0, b1), c = self._split, self.problem.c
-        x0 = elimination.E.T @ b0
-        cost = drop_rounding(A1 @ x0 - b1, abs(A1) @ np.abs(x0) + np.abs(b1))
-        return Program(
-            c=layout.spread(sp.coo_array((self._multiplicity * cost)[None])),
-            A=layout.spread(elimination.M @ A1.T * self._multiplicity[None]),
-            b=-drop_rounding(elimination.M @ c, abs(elimination.M) @ np.abs(c)),
-            blocks=layout.blocks,
-            offset=float(c @ x0),
-            maximise=True,
-            name="CVXPY problem, dual",
-        )
-
-    def pair(self, blocks: Array, y: Array) -> Pair:
-        """Return x and z from the program's x and multipliers."""
-        elimination, problem = self.elimination, self.problem
-        _, A1, b0, _ = self._split
-        z1 = self._multiplicity * problem.layout.gathered(blocks)
-        z = np.concatenate([-(elimination.E @ (problem.c + A1.T @ z1)), z1])
-        return Pair(elimination.E.T @ b0 + elimination.M.T @ y, z)
-
-    def separating(self, blocks: Array) -> Array:
-        """Return z, A'z = 0 and <b, z> < 0, from a ray, which proves that no x is feasible."""
-        z1 = self._multiplicity * self.problem.layout.gathered(blocks)
-        return np.concatenate([-(self.elimination.E @ (self._split[1].T @ z1)), z1])
-
-    def direction(self, y: Array) -> Array:
-        """Return the direction of x for multipliers that prove that no z is feasible."""
-        return np.asarray(self.elimination.M.T @ y)
-
-    def contradiction(self) -> Array:
-        """Return z, A'z = 0 and <b, z> < 0, from contradictory equations."""
-        assert self.elimination.ray is not None
-        return np.concatenate([self.elimination.ray, np.zeros(self._split[1].shape[0])])
+    def _completed(self, rows: Indices, y: Array, c: Array) -> Array:
+        """Return the multipliers of all rows with F'y = c, for those of some rows."""
+        F, _, h, _, _ = self._data
+        whole: Array = np.zeros(h.size)
+        whole[rows] = y
+        return np.asarray(whole + self.elimination.E.T @ (c - F.T @ whole))
 
 
 def with_cone(problem: CvxpyProblem) -> CvxpyProblem:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.cvxpy.forms import CvxpyProblem, Pair
+from condal.cvxpy.forms import DIRECTION, SEPARATOR, SOLUTION, CvxpyProblem, Pair
 from condal.cvxpy.options import Options
 from condal.cvxpy.structure import Structure
 from condal.cvxpy.svec import Layout, triangle
@@ -34,7 +34,6 @@ MAX_EXPONENT = 200  # of the power of 2 that scales b
 MAX_SLACK = 0.1  # in the unit of the scaled b, where Clarabel starts with slacks of about 1
 MATRICES, SUBSTITUTION = "Clarabel's matrices", "substitution"  # keys of what a structure keeps
 CLARABEL = "Clarabel"  # the name of the method
-SOLUTION, SEPARATOR, DIRECTION = "solution", "separator", "direction"
 OUTCOMES = {
     "Solved": SOLUTION,
     "AlmostSolved": SOLUTION,

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from condal.cvxpy.forms import CvxpyProblem, Pair
-from condal.cvxpy.interior import SOLUTION, Proposal, Substitution
+from condal.cvxpy.forms import SOLUTION, CvxpyProblem, Pair
+from condal.cvxpy.interior import Proposal, Substitution
 from condal.cvxpy.options import Options
 from condal.cvxpy.svec import smat, svec
 from condal.linalg.points import Array, Indices

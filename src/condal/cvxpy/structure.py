@@ -158,11 +158,10 @@ class Structure:
         """Return x in terms of s."""
         return self._elimination("x", self.A, b, c, self.layout.kinds)
 
-    def eliminate_dual(self, b: Array) -> Elimination:
+    def eliminate_dual(self, b: Array, c: Array) -> Elimination:
         """Return the duals of the equations in terms of the others."""
-        n, zero = self.A.shape[1], self.layout.zero
-        kinds = np.full(n, ZERO + 1)
-        return self._elimination("w", self.A[:zero].T, np.zeros(n), b[:zero], kinds)
+        zero, kinds = self.layout.zero, np.full(c.size, ZERO + 1)
+        return self._elimination("w", self.A[:zero].T, -c, b[:zero], kinds)
 
     def _elimination(self, name: str, A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
         if name in self._eliminations:

@@ -3,7 +3,7 @@
     minimise <c, x>, Ax + s = b, s in K        and        maximise -<b, z>, A'z = -c, z in K*
 
 A convex quadratic term 1/2 <x, Px> is bounded by its tangent at any x: the dual is then to maximise
--<b, z> - 1/2 <x, Px>, Px + A'z = -c, and x is part of its vector where P has entries.
+-<b, z> - 1/2 <x, Px>, Px + A'z = -c, and x is part of its vector.
 
 Elimination, scaling and solvers propose x, z and rays. `condal.certificates.conic` proves that
 exact vectors exist near them.
@@ -59,20 +59,16 @@ class Judge:
     def dual(self) -> ConicForm:
         """minimise <b, z> subject to A'z = -c, z in K* and free in the rows of equations.
 
-        With P, x stands before z where P has entries.
+        With P, x stands before z.
         """
-        form, structure = self._separators, self.problem.structure
-        if self.problem.P is None:
+        form, P = self._separators, self.problem.P
+        if P is None:
             return form
-        rows, count = structure.dual_rows, structure.curved.size
-        return ConicForm(
-            np.concatenate([np.zeros(count), form.c]),
-            rows.A,
-            form.b,
-            (Cone("free", count), *form.cones),
-            structure.dual_curvature,
-            rows,
-        )
+        (n, m), rows = form.A.shape, self.problem.structure.dual_rows
+        indptr = np.append(P.indptr, np.full(m, P.nnz))
+        curvature = sp.csr_array((P.data, P.indices, indptr), (n + m, n + m))
+        costs, cones = np.concatenate([np.zeros(n), form.c]), (Cone("free", n), *form.cones)
+        return ConicForm(costs, rows.A, form.b, cones, curvature, rows)
 
     @cached_property
     def _separators(self) -> ConicForm:
@@ -93,11 +89,6 @@ class Judge:
         P, k = self.problem.P, A.shape[1] - n
         P = None if P is None else sp.csr_array(sp.block_diag([P, sp.csr_array((k, k))]))
         return ConicForm(c, A, self.problem.b, (Cone("free", n), *_cones(layout)), P)
-
-    @cached_property
-    def violations(self) -> Violations:
-        """How far a point is from the constraints."""
-        return Violations(self.problem)
 
     # ---- optimal -----------------------------------------------------------------------------
 
@@ -130,10 +121,10 @@ class Judge:
             bound = max(bound, self._deep_bound(pair, tol * unit, inner))
         if bound < enough:
             bound = max(bound, self.bound(pair.z, enough, x))
-        violations = self.violations.of(x)
+        violations = self.problem.layout.distances(self.problem.b - self.problem.A @ x)
         # The dual that proves the bound lies near z: its price is at least what the bound exceeds.
-        price = max(self.violations.price(violations, pair.z), bound - objective) / unit
-        infeasibility = self.violations.relative(violations)
+        price = max(self._price(violations, pair.z), bound - objective) / unit
+        infeasibility = self._infeasibility(violations)
         how = self.how if bound > -inf else NO_BOUND
         judged = Certificate(objective, bound, infeasibility, how, price=price, unit=unit)
         if trace_bound is not None and not judged.within(tol):
@@ -162,36 +153,36 @@ class Judge:
 
         With P, x is where the tangent of the objective touches it.
         """
-        if self.problem.P is not None:
-            assert x is not None
-            if not self.problem.structure.convex:
-                return -inf
-            z = np.concatenate([x[self.problem.structure.curved], z])
-        return -proved_value(self.dual, z, lambda: self._inner_dual, -enough)[0]
+        if not self.problem.structure.convex:
+            return -inf
+        return -proved_value(self.dual, self._point(x, z), lambda: self._inner_dual, -enough)[0]
+
+    def _point(self, x: Array | None, z: Array) -> Array:
+        """Return the vector of the dual."""
+        if self.problem.P is None:
+            return z
+        assert x is not None
+        return np.concatenate([x, z])
 
     def _near_bound(self, pair: Pair) -> float:
         """Return the bound that is proved next to z, where a solver left it inside its cone."""
-        if self.problem.P is None:
-            return -nearby_value(self.dual, pair.z)
         if not self.problem.structure.convex:
             return -inf
-        z = np.concatenate([pair.x[self.problem.structure.curved], pair.z])
-        return -nearby_value(self.dual, z)
+        return -nearby_value(self.dual, self._point(*pair))
 
     def _deep_bound(self, pair: Pair, allowed: float, inner: Pair | None = None) -> float:
         """Return the bound that is proved inside the cone, near z; it loses less than `allowed`.
 
         z moves towards `inner`, or to about the central point whose gap is a share of `allowed`.
         """
-        if self.problem.P is not None and not self.problem.structure.convex:
+        if not self.problem.structure.convex:
             return -inf
         x, z, form, share = pair.x, pair.z, self.dual, LIFT * allowed
         if inner is not None:
             loss = self._dual_value(pair) - self._dual_value(inner)
             part = min(1.0, share / loss if loss > 0 else 1.0)
             x, z = x + part * (inner.x - x), z + part * (inner.z - z)
-        if self.problem.P is not None:
-            z = np.concatenate([x[self.problem.structure.curved], z])
+        z = self._point(x, z)
         if inner is None:
             s = self.problem.b - self.problem.A @ x
             s = np.concatenate([np.zeros(z.size - s.size), s])
@@ -239,24 +230,39 @@ class Judge:
         v = np.concatenate([lifted, copies, [mu for _, mu in blocks]])
         return -proved_value(limited, v, lambda: interior_point(limited), -enough)[0]
 
+    # ---- feasible ------------------------------------------------------------------------------
+
+    def _infeasibility(self, violations: Array) -> float:
+        """Return the size of the violations of rows and blocks, relative to the data.
+
+        It is the larger of two numbers: their norm over max(1, the distance of b from K), and the
+        largest violation of a row or block over the norm of its coefficients and its b.
+        """
+        worst = float((violations / self._units).max(initial=0.0))
+        whole = stable_norm(violations)
+        if whole > worst:  # a large b may forgive it
+            whole /= max(1.0, stable_norm(self.problem.layout.distances(self.problem.b)))
+        return max(whole, worst)
+
+    def _price(self, violations: Array, z: Array) -> float:
+        """Return the sum of the violations of rows and blocks, each times the norm of its z."""
+        layout = self.problem.layout
+        weighted = np.abs(z) / np.sqrt(layout.multiplicity)
+        return float(violations @ layout.by_block(weighted, np.hypot))
+
+    @cached_property
+    def _units(self) -> Array:
+        """The size of each row or block; 1 for an empty one."""
+        problem = self.problem
+        sizes = np.maximum(problem.structure.row_norms, np.abs(problem.b))
+        units = problem.layout.by_block(sizes, np.maximum)
+        return np.where(units > 0, units, 1.0)
+
     # ---- infeasible and unbounded --------------------------------------------------------------
 
     def refutation(self, z: Array | None = None) -> Ending | None:
         """Return the proof that no x is feasible: a vector near z, or one that is searched for."""
-        problem, kept = self.problem, self.problem.structure.separating_rows
-        zero, end = problem.layout.zero, problem.layout.zero + problem.layout.nonneg
-        equations, inequalities = np.searchsorted(kept, [zero, end])
-        layout = replace(problem.layout, zero=int(equations), nonneg=int(inequalities - equations))
-        A = sp.csr_array(problem.A[kept].T)
-        A = sp.csr_array(A[np.diff(A.indptr) > 0])
-        cones = (Cone("free", layout.zero), *(cone.dual for cone in _cones(layout)))
-        form = ConicForm(problem.b[kept], A, np.zeros(A.shape[0]), cones)
-        ending = separator_of(form, None if z is None else z[kept])
-        if ending is None:
-            return None
-        full: Array = np.zeros(problem.b.size)
-        full[kept] = ending.vector
-        return ending._replace(vector=full)
+        return separator_of(self._separators, z)
 
     def attained(self, v: Array) -> float:
         """Return the least objective that a feasible point near (x, s) is proved to have."""
@@ -294,44 +300,3 @@ def _depth(cone: Cone, v: Array) -> float:
     if cone.kind == "orthant":
         return float(v.min())
     return float(v[0] - np.linalg.norm(v[1:]))
-
-
-@dataclass(frozen=True, eq=False)
-class Violations:
-    """The distances of b - Ax from each equation, inequality and block of K."""
-
-    problem: CvxpyProblem
-
-    def of(self, x: Array) -> Array:
-        """Return the violation of each equation, inequality and block at x."""
-        return self.problem.layout.distances(self.problem.b - self.problem.A @ x)
-
-    def infeasibility(self, x: Array) -> float:
-        """Return the distance of b - Ax from K, relative to the data."""
-        return self.relative(self.of(x))
-
-    def relative(self, violations: Array) -> float:
-        """Return the size of violations, relative to the data.
-
-        It is the larger of two numbers: their norm over max(1, the distance of b from K), and the
-        largest violation of a row or block over the norm of its coefficients and its b.
-        """
-        worst = float((violations / self._units).max(initial=0.0))
-        whole = stable_norm(violations)
-        if whole > worst:  # a large b may forgive it
-            whole /= max(1.0, stable_norm(self.problem.layout.distances(self.problem.b)))
-        return max(whole, worst)
-
-    def price(self, violations: Array, z: Array) -> float:
-        """Return the sum of the violations of rows and blocks, each times the norm of its z."""
-        layout = self.problem.layout
-        weighted = np.abs(z) / np.sqrt(layout.multiplicity)
-        return float(violations @ layout.by_block(weighted, np.hypot))
-
-    @cached_property
-    def _units(self) -> Array:
-        """The size of each row or block; 1 for an empty one."""
-        problem = self.problem
-        sizes = np.maximum(problem.structure.row_norms, np.abs(problem.b))
-        units = problem.layout.by_block(sizes, np.maximum)
-        return np.where(units > 0, units, 1.0)

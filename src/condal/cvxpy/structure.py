@@ -67,53 +67,11 @@ class Structure:
         return RowSpace(_canonical(sp.csr_array((C.data, C.indices, C.indptr), C.shape[::-1])))
 
     @cached_property
-    def separating_rows(self) -> Indices:
-        """The rows whose z may be nonzero where A'z = 0.
-
-        A variable with one entry forces the z of its row to be 0. Rows of second-order cones and
-        matrices stay.
-        """
-        A = self.A
-        owner = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-        kept = np.ones(A.shape[0], dtype=bool)
-        plain = np.arange(A.shape[0]) < self.layout.zero + self.layout.nonneg
-        while True:
-            remaining = kept[owner] & (A.data != 0)
-            counts = np.bincount(A.indices[remaining], minlength=A.shape[1])
-            single = remaining & (counts[A.indices] == 1) & plain[owner]
-            if not single.any():
-                return np.flatnonzero(kept)
-            kept[owner[single]] = False
-
-    @cached_property
     def dual_rows(self) -> RowSpace:
-        """The rows [P, A'] of the dual, P without empty columns."""
+        """The rows [P, A'] of the dual."""
         if self.P is None:
             return self.separators
-        P, A = self.P, self.separators.A
-        shape = P.shape[0], self.curved.size
-        kept = sp.csr_array((P.data, self._curved_indices, P.indptr), shape)
-        return RowSpace(_canonical(sp.hstack([kept, A], format="csr")))
-
-    @cached_property
-    def curved(self) -> Indices:
-        """The columns where P has entries."""
-        return np.flatnonzero(np.diff(self.P.indptr))  # P is symmetric
-
-    @property
-    def _curved_indices(self) -> Indices:
-        """The columns of the entries of P, numbered without the empty ones."""
-        return np.searchsorted(self.curved, self.P.indices)
-
-    @cached_property
-    def dual_curvature(self) -> Any:
-        """P on the vector of the dual; None without P."""
-        if self.P is None:
-            return None
-        size = self.curved.size + self.A.shape[0]
-        indptr = np.full(size + 1, self.P.nnz)
-        indptr[: self.curved.size] = self.P.indptr[self.curved]
-        return sp.csr_array((self.P.data, self._curved_indices, indptr), (size, size))
+        return RowSpace(_canonical(sp.hstack([self.P, self.separators.A], format="csr")))
 
     @cached_property
     def convex(self) -> bool:

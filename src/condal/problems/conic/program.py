@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Indices, LowRank
+from condal.linalg.points import Array, Indices, LowRank, dense
 from condal.linalg.sparse import stored_rows
 from condal.runtime.arguments import finite_array, require_whole
 
@@ -176,11 +176,11 @@ class Program:
                 found[inside] = value[local]
                 continue
             rows, cols = np.divmod(local, self.blocks[j].n)
-            if isinstance(value, LowRank):
+            if isinstance(value, LowRank) and rows.size < value.U.shape[0] ** 2:
                 U = value.U
                 found[inside] = np.einsum("ij,ij,j->i", U[rows], U[cols], value.weights)
             else:
-                full = np.asarray(value).reshape(self.blocks[j].n, -1)
+                full = np.asarray(dense(value)).reshape(self.blocks[j].n, -1)
                 found[inside] = 0.5 * (full[rows, cols] + full[cols, rows])
         return found
 

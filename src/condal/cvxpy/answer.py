@@ -12,7 +12,7 @@ from cvxpy import settings
 
 from condal.certificates.certificate import Certificate
 from condal.certificates.judge import Ending, of_point
-from condal.cvxpy.engines import EmbeddedEngine, Engine, FirstOrder, eliminated
+from condal.cvxpy.engines import EmbeddedEngine, Engine, FirstOrder, eliminated, seem_consistent
 from condal.cvxpy.forms import (
     DIRECTION,
     SEPARATOR,
@@ -156,8 +156,7 @@ class _Question:
         """Yield the ways to an answer, cheapest first, with the judge of what they propose.
 
         Interior-point methods need no bound on the trace and come first where an iteration is
-        quick. Within a trace that rows bound, the first-order methods are faster on large
-        problems. Only a solve may find another bound, so that comes last.
+        quick. On large problems the first-order methods are faster, within a trace that rows bound.
         """
         chosen = self.options.method is not None or self.options.trace_bound is not None
         if self.problem.P is not None and not chosen:
@@ -165,13 +164,12 @@ class _Question:
         problem = self.linear.problem
         routes: list[Route] = [partial(eliminated, problem)]
         if problem.layout.blocks:
-            routes.append(partial(self._by_first_order, search=True))
+            routes.append(self._by_first_order)
         if problem.layout.blocks and not chosen:
-            within = partial(self._by_first_order, search=False)
             engines = engines_for(problem)
-            solve, quick = partial(self._by_engines, engines), engines[0].step_seconds <= QUICK_STEP
-            routes[1:1] = [solve, within] if quick else [within, solve]
-            if quick and problem.structure.has_consistent_equations(problem.b):
+            quick = engines[0].step_seconds <= QUICK_STEP
+            routes.insert(1 if quick else 2, partial(self._by_engines, engines))
+            if quick and seem_consistent(problem):
                 routes[:2] = routes[1::-1]
         yield from ((self.linear, route) for route in routes)
 
@@ -181,7 +179,7 @@ class _Question:
             if engine.step_seconds <= MAX_ENGINE_SECONDS and not (k and self.limit.is_over()):
                 yield engine.propose(self._left, accuracy)
 
-    def _by_first_order(self, *, search: bool) -> Iterator[Proposal]:
+    def _by_first_order(self) -> Iterator[Proposal]:
         """Propose by the programs in s and in z, up to the first answer."""
         problem = self.linear.problem
         in_s, in_z = problem.fewest
@@ -193,7 +191,7 @@ class _Question:
         for form in forms:
             before = len(self.unproved)
             try:
-                engine = FirstOrder(form, self._excess, self.progress, search)
+                engine = FirstOrder(form, self._excess, self.progress)
                 yield engine.propose(self._left)
             except ProblemError as fault:
                 self.faults.append(fault)

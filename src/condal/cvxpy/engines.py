@@ -75,6 +75,14 @@ class EmbeddedEngine:
 Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
 
 
+def seem_consistent(problem: CvxpyProblem) -> bool:
+    """Return whether no combination of the equations is seen to state that 0 is another number."""
+    try:
+        return Form(problem, in_z=True).elimination.ray is None
+    except ProblemError:  # they are too many to tell
+        return False
+
+
 def eliminated(problem: CvxpyProblem) -> Iterator[Proposal]:
     """Yield what the elimination of variables shows: contradictions, a ray, a problem without rows.
 
@@ -94,14 +102,12 @@ class FirstOrder:
     """The methods of `condal.solve` for the program in s or in z.
 
     `excess` returns how many times tol the error of a solution is, as the judge sees it: the solve
-    resumes with a smaller tolerance if it is above 1. Without `search`, only sums of rows may bound
-    the trace.
+    resumes with a smaller tolerance if it is above 1.
     """
 
     form: Form
     excess: Callable[[Proposal], float]
     progress: Progress | None
-    search: bool
 
     def propose(self, options: Options) -> Proposal:
         """Return what the method proposes; raise ProblemError if nothing bounds the trace."""
@@ -112,7 +118,6 @@ class FirstOrder:
             form.program,
             options.trace_bound,
             max_seconds=limit.share(SEARCH_SHARE).max_seconds,
-            search=self.search,
         )
         trace = model.trace
         if isinstance(trace, TraceBound) and not trace.proved and trace.proposal is None:
@@ -150,7 +155,9 @@ class FirstOrder:
         else:
             blocks = model.blocks(result, full=True)
             flat = np.concatenate([np.asarray(block).ravel() for block in blocks])
-            outcome, pair = SOLUTION, form.pair(flat, sign * model.dual(result))
+            # What the engine settles rests on no trace, which is then not searched for.
+            y = model.dual(result) if model.has_trace else model.multipliers(result.y)
+            outcome, pair = SOLUTION, form.pair(flat, sign * y)
         return Proposal(
             outcome, pair, result.method, result.iterations, result.seconds, None, result
         )

@@ -16,16 +16,13 @@ from cvxpy import settings
 
 from condal.certificates.containment import smallest_eigenvalue
 from condal.certificates.exact import is_psd
-from condal.certificates.row_space import RowSpace, powers_of_two
+from condal.certificates.row_space import RowSpace
 from condal.cvxpy.elimination import Elimination, eliminate
 from condal.cvxpy.svec import ZERO, Layout
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import row_norms
 
-MAX_DEPENDENT = 200  # equations without a variable of their own whose combinations are computed
-NULL = 1e-12  # relative to the largest eigenvalue: the squared norm of a combination that is 0
-INCONSISTENCY = 1e-13  # relative to its terms, of a combination of right-hand sides
 MAX_NEGATIVE = 1e-8  # relative to the largest eigenvalue: rounding of a psd matrix
 MAX_ACCEPTED = 4 * settings.EIGVAL_TOL  # what CVXPY takes for psd; P is twice its matrix
 MIN_POSITIVE = 1e-15  # relative to the largest eigenvalue: less counts as 0
@@ -82,35 +79,6 @@ class Structure:
     def row_norms(self) -> Array:
         """The norms of the rows of A."""
         return row_norms(self.A)
-
-    @cached_property
-    def _dependencies(self) -> Array | None:
-        """Combinations y of the equations, as rows, with A'y = 0 or nearly so.
-
-        None if so many equations lack a variable of their own that they are costly.
-        """
-        zero = self.layout.zero
-        combinations = np.zeros((0, zero))
-        core = RowSpace(_canonical(self.A[:zero])).core if zero else np.zeros(0, dtype=np.int64)
-        if core.size == 0:
-            return combinations
-        if core.size > MAX_DEPENDENT:
-            return None
-        scale = powers_of_two(self.row_norms[core])
-        rows = sp.dia_array((1.0 / scale[None], [0]), (core.size, core.size)) @ self.A[core]
-        values, vectors = np.linalg.eigh((rows @ rows.T).toarray())
-        null = vectors[:, values <= NULL * values[-1]].T
-        combinations = np.zeros((len(null), zero))
-        combinations[:, core] = null / scale
-        return combinations
-
-    def has_consistent_equations(self, b: Array) -> bool:
-        """Whether no combination of the equations is seen to state that 0 is another number."""
-        y = self._dependencies
-        if y is None:
-            return False
-        b = b[: self.layout.zero]
-        return bool((np.abs(y @ b) <= INCONSISTENCY * (np.abs(y) @ np.abs(b))).all())
 
     def eliminate(self, b: Array, c: Array) -> Elimination:
         """Return x in terms of s."""

@@ -140,7 +140,7 @@ class Interpretation:
             error = DUAL_ERROR * tol * max(1.0, abs(objective))
             proved = bound + self.problem.h.conjugate(w)
             w = without_bound(self.shape, self.trace, w, error=error, proved=proved)
-        return self._of_rows(w)
+        return self.multipliers(w)
 
     def separator(self, result: Result) -> Array:
         r"""Return y that proves that the program is infeasible.
@@ -170,9 +170,9 @@ class Interpretation:
         """Return the separator of the program for one of `problem`."""
         if isinstance(self.trace, TraceBound):
             w = without_bound(self.shape, self.trace, w, objective=False)
-        return self._of_rows(w) if self.program.maximise else -self._of_rows(w)
+        return self.multipliers(w) if self.program.maximise else -self.multipliers(w)
 
-    def _of_rows(self, w: Array) -> Array:
+    def multipliers(self, w: Array) -> Array:
         """Return the multipliers of the program's rows from those of the folded rows."""
         return self.shape.folded.multipliers(w if self.program.maximise else -w)
 

@@ -11,7 +11,6 @@ from condal.problems.conic.model import ConicModel
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import Settled
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.summed_rows import by_rows
 from condal.problems.conic.trace import bound_traces, first_answer, given_traces
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import separator_near, verifiable
@@ -23,7 +22,6 @@ def conic_model(
     trace_bound: float | None = None,
     *,
     max_seconds: float | None = None,
-    search: bool = True,
 ) -> ConicModel:
     """Return the model of a program, with traces to work within, proved if its rows bound them.
 
@@ -37,8 +35,6 @@ def conic_model(
         the point that an interior-point method proposes.
     max_seconds : float, optional
         A time limit for the interior-point method.
-    search : bool, optional
-        Whether that method is tried; otherwise only sums of rows are.
 
     Returns
     -------
@@ -68,7 +64,7 @@ def conic_model(
     first: TraceBound | Verdict | Proposal | None = None
     if trace_bound is not None:
         first = given_traces(shape, trace_bound)
-    elif search:
+    else:
         with limit.on():
             first = first_answer(shape)
     proposal = first if isinstance(first, Proposal) else None
@@ -77,20 +73,11 @@ def conic_model(
     def trace() -> TraceBound | Verdict:
         if isinstance(first, TraceBound | Verdict):
             return _checked(program, shape, first)
-        if not search:
-            return _checked(program, shape, _of_rows(shape))
         with limit.on():
             return _checked(program, shape, bound_traces(shape, proposal))
 
     bounded = trace() if settled is None else trace
     return ConicModel(program, shape, bounded, time.perf_counter() - began, settled)
-
-
-def _of_rows(shape: Shape) -> TraceBound | Verdict:
-    summed = by_rows(shape)
-    if isinstance(summed, list):
-        raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
-    return summed
 
 
 def _checked(program: Program, shape: Shape, trace: TraceBound | Verdict) -> TraceBound | Verdict:

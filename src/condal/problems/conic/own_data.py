@@ -109,7 +109,7 @@ class OwnDataProofs(Interpretation):
         Otherwise one is that is as good as the bound of the certificate, for bounded traces.
         """
         sense, form, objective = self.problem.sense, self.program.form, certificate.objective
-        y = sense * self._of_rows(w)
+        y = sense * self.multipliers(w)
         if not self._trace.proved:
             enough = sense * objective if isfinite(objective) else inf
             enough -= max(NEAR_BOUND, SHARE_OF_TOL * tol) * self.problem.gap_unit(objective)

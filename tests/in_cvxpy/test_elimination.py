@@ -14,7 +14,7 @@ from cvxpy.tests import solver_test_helpers as helpers
 
 from condal.cvxpy.forms import CvxpyProblem, Form
 from condal.cvxpy.solver import CONDAL
-from condal.cvxpy.svec import Layout, smat, svec
+from condal.cvxpy.svec import Layout, packed
 from condal.errors import ProblemError
 
 
@@ -240,9 +240,10 @@ def test_a_column_that_waits_is_right():
 def test_svec_and_its_dual_keep_inner_products(n):
     rng = np.random.default_rng(n)
     S, T = (a + a.T for a in rng.standard_normal((2, n, n)))
-    s, t = svec(S), Layout(psd=(n,)).multiplicity * svec(T)
+    s, t = packed(n).vector(S), Layout(psd=(n,)).multiplicity * packed(n).vector(T)
     assert s @ t == pytest.approx(np.sum(S * T))
-    assert np.array_equal(smat(s, n), S)
+    assert np.array_equal(t, packed(n).dual.vector(T))
+    assert np.array_equal(packed(n).matrix(s), S)
 
 
 def test_rows_are_spread_to_blocks_as_points_are_gathered():
@@ -268,7 +269,7 @@ def test_svec_is_cvxpys():
         warnings.filterwarnings("ignore", "The problem has an expression with dimension")
         data, _, _ = problem.get_problem_data(CONDAL())
     rows = data["b"] - data["A"] @ X.value[np.triu_indices(n)]
-    assert np.array_equal(rows, svec(X.value))
+    assert np.array_equal(rows, packed(n).vector(X.value))
 
 
 def test_what_a_point_lacks_to_be_in_the_cones():

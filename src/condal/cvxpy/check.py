@@ -15,7 +15,7 @@ from scipy.sparse.linalg import lsqr
 from condal.certificates.certificate import CheckedAnswer
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.solver import CONDAL, cone_program
-from condal.cvxpy.svec import svec
+from condal.cvxpy.svec import packed
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.problems.conic.answers import proved_sides, to_user
@@ -221,7 +221,8 @@ def _flat(constraint: Any, values: list[Any]) -> Array:
         return np.vstack([head[None], rest]).ravel(order="F")
     value = np.asarray(values[0], dtype=np.float64)
     if isinstance(constraint, cp.constraints.PSD):
-        return svec(0.5 * (value + value.T)) if value.ndim == 2 else value.ravel()
+        mean = 0.5 * (value + value.T)
+        return packed(len(mean)).coordinates(mean) if value.ndim == 2 else value.ravel()
     return np.asarray(value.ravel(order="F"))
 
 

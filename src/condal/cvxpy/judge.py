@@ -25,7 +25,6 @@ from condal.certificates.inner import inner_value, lifted, nearby_value
 from condal.certificates.judge import Ending
 from condal.certificates.proposals import proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
-from condal.cvxpy.svec import Layout
 from condal.linalg.points import Array
 from condal.linalg.rounding import stable_norm
 from condal.problem import gap_unit
@@ -75,7 +74,7 @@ class Judge:
         """The dual without P, whose rays separate."""
         problem, rows = self.problem, self.problem.structure.separators
         free = Cone("free", problem.layout.zero)
-        cones = (cone.dual for cone in _cones(problem.layout))
+        cones = (cone.dual for cone in problem.layout.cones)
         return ConicForm(problem.b, rows.A, -problem.c, (free, *cones), None, rows)
 
     @cached_property
@@ -88,7 +87,7 @@ class Judge:
         A = sp.csr_array(sp.hstack([A, slack])) if m > layout.zero else sp.csr_array(A)
         P, k = self.problem.P, A.shape[1] - n
         P = None if P is None else sp.csr_array(sp.block_diag([P, sp.csr_array((k, k))]))
-        return ConicForm(c, A, self.problem.b, (Cone("free", n), *_cones(layout)), P)
+        return ConicForm(c, A, self.problem.b, (Cone("free", n), *layout.cones), P)
 
     # ---- optimal -----------------------------------------------------------------------------
 
@@ -277,14 +276,6 @@ class Judge:
     @property
     def _zero(self) -> int:
         return self.problem.layout.zero
-
-
-def _cones(layout: Layout) -> tuple[Cone, ...]:
-    """Return the cones of s, without equations, in the order of the rows."""
-    cones = [Cone("orthant", layout.nonneg)] if layout.nonneg else []
-    cones += [Cone("second-order" if n > 1 else "orthant", n) for n in layout.soc]
-    cones += [Cone("psd", n, packed=True) if n > 1 else Cone("orthant", n) for n in layout.psd]
-    return tuple(cones)
 
 
 def _trace(cone: Cone) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from condal.cvxpy.forms import SOLUTION, CvxpyProblem, Pair
 from condal.cvxpy.interior import Proposal, Substitution
 from condal.cvxpy.options import Options
-from condal.cvxpy.svec import smat, svec
+from condal.cvxpy.svec import packed
 from condal.linalg.points import Array, Indices
 from condal.methods.nearest import NearestPoint, nearest_psd
 
@@ -85,7 +85,7 @@ class NearestMatrix:
         start = time.perf_counter()
         reduced, columns, layout = self.reduced, self.columns, self.reduced.layout
         n, zero = layout.psd[0], layout.zero
-        centre = smat(-(reduced.c / reduced.P.diagonal())[columns], n)
+        centre = packed(n).matrix(-(reduced.c / reduced.P.diagonal())[columns])
         rows = layout.spread(reduced.A[:zero][:, columns])
         kept = self.problem.structure.kept
         first = kept.get(self.name) if options.warm_start else None
@@ -105,9 +105,10 @@ class NearestMatrix:
         """Return all variables and duals for X and its dual."""
         reduced, zero = self.reduced, self.reduced.layout.zero
         x, z = np.zeros(reduced.c.size), np.zeros(reduced.b.size)
-        x[self.columns] = svec(X)
+        cone = packed(len(X))
+        x[self.columns] = cone.vector(X)
         z[:zero] = -self.weight * point.y
-        z[zero:] = reduced.layout.multiplicity[zero:] * svec(Z)
+        z[zero:] = cone.dual.vector(Z)
         return self.residuals.pair(self.problem, Pair(x, z))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.cones import Cone
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import row_norms
 from condal.problems.conic.program import Block
@@ -41,11 +42,16 @@ class Layout:
         return cls(int(dims.zero), int(dims.nonneg), soc, psd)
 
     @cached_property
+    def cones(self) -> tuple[Cone, ...]:
+        """The cones of s, in the order of the rows; equations have none."""
+        cones = [Cone("orthant", self.nonneg)] if self.nonneg else []
+        cones += [Cone("second-order" if n > 1 else "orthant", n) for n in self.soc]
+        return (*cones, *(packed(n) if n > 1 else Cone("orthant", n) for n in self.psd))
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
-        """The cones as blocks of a conic program; equations have none."""
-        blocks = [Block("orthant", self.nonneg)] if self.nonneg else []
-        blocks += [Block("second-order" if n > 1 else "orthant", n) for n in self.soc]
-        return (*blocks, *(Block("psd" if n > 1 else "orthant", n) for n in self.psd))
+        """The cones as blocks of a conic program."""
+        return tuple(Block(cone.kind, cone.n) for cone in self.cones if cone.kind != "free")
 
     @property
     def size(self) -> int:
@@ -71,11 +77,8 @@ class Layout:
     @cached_property
     def multiplicity(self) -> Array:
         """How often each row stands in the blocks: 2 off the diagonal of a matrix, else 1."""
-        counts = [np.ones(self.zero + self.plain)]
-        for n in self.psd:
-            cols, rows = np.triu_indices(n)
-            counts.append(np.where(rows == cols, 1.0, 2.0))
-        return np.concatenate(counts)
+        matrices = (packed(n).dual.vector(np.ones((n, n))) for n in self.psd)
+        return np.concatenate([np.ones(self.zero + self.plain), *matrices])
 
     @cached_property
     def _packed(self) -> Any:
@@ -121,7 +124,7 @@ class Layout:
             begin = end
         for n, group in groupby(self.psd):
             end = begin + triangle(n) * len(list(group))
-            values = np.linalg.eigvalsh(smat(v[begin:end].reshape(-1, triangle(n)), n))
+            values = np.linalg.eigvalsh(packed(n).matrices(v[begin:end].reshape(-1, triangle(n))))
             blocks.append(row_norms(np.minimum(values, 0.0)))
             begin = end
         return np.concatenate([*plain, *blocks])
@@ -141,14 +144,6 @@ def triangle(n: int) -> int:
     return n * (n + 1) // 2
 
 
-def svec(S: Array) -> Array:
-    """Return the lower triangle of a symmetric matrix column by column."""
-    return np.concatenate([S[j, j:] for j in range(S.shape[0])])
-
-
-def smat(s: Array, n: int) -> Array:
-    """Return the symmetric n x n matrix S with s = svec(S), or one for each row of s."""
-    S = np.zeros((*s.shape[:-1], n, n))
-    cols, rows = np.triu_indices(n)
-    S[..., rows, cols] = S[..., cols, rows] = s
-    return S
+def packed(n: int) -> Cone:
+    """Return the cone of psd n x n matrices, each its lower triangle column by column."""
+    return Cone("psd", n, packed=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from inspect import signature
 from math import inf
 from typing import Any
@@ -138,9 +137,9 @@ class ConicModel(OwnDataProofs, JudgesItself):
         result = None
         if self.settled is not None and plain and not self.has_trace:
             result = self.settled.result(self.shape, tol, self.seconds)
-        if result is None and self.verdict is None and self._towards is not None:
+        if result is None and self.verdict is None and self._trace.towards is not None:
             made = self.shape, self.problem, self._trace.traces
-            result = self._towards.result_within(*made, tol, self.seconds)
+            result = self._trace.towards.result_within(*made, tol, self.seconds)
         if verbose and callback is None:
             from condal.report.progress import Progress
 
@@ -150,16 +149,12 @@ class ConicModel(OwnDataProofs, JudgesItself):
                 callback(result.history.last)
         return result
 
-    @cached_property
-    def _towards(self) -> Settled | None:
-        """What is proved near the point that methods work around, if no row bounds the trace."""
-        proposal = self._trace.proposal
-        return None if proposal is None else Settled.towards(self.program, proposal)
-
     def _with_settled(self, result: Result) -> Result:
         """Return the result with the best bound that the interior-point engine led to."""
         sense = self.problem.sense
-        for settled in (self.settled, self.__dict__.get("_towards")):
+        known = self.has_trace and self.verdict is None
+        towards = self._trace.towards if known else None
+        for settled in (self.settled, towards):
             if settled is None or result.x is None or settled.lower <= sense * result.bound:
                 continue
             w, bound = folded_dual(self.shape, settled.y), sense * settled.lower

@@ -15,8 +15,8 @@ from condal.methods.interior.engine import Proposal
 from condal.problems.conic.folded import Part
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import (
+    Settled,
     folded_dual,
-    inside_of,
     part_traces,
     proposal_for,
     refined,
@@ -30,7 +30,6 @@ from condal.problems.conic.summed_rows import (
 )
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import (
-    bound_near,
     separator_near,
     verifiable,
     verified_unbounded,
@@ -53,7 +52,6 @@ ACCURATE = 1e-6  # error of a proposed solution that needs no other search
 MAX_ERROR = 1e-2  # of a proposed solution whose traces are of any use
 TRACE_ROOM = 10.0  # factor on traces that are proposed and not proved
 SIZE_GUESS = 1e2  # size of a feasible point, relative to b
-ANY_BOUND = -np.finfo(np.float64).max
 
 
 def given_traces(shape: Shape, trace_bound: float) -> TraceBound:
@@ -85,11 +83,13 @@ def bound_traces(shape: Shape, proposal: Proposal | None) -> TraceBound | Verdic
             "one, and it is too large for a proof without one. Give trace_bound= (--trace-bound "
             "at the command line), a number that the trace of a solution does not exceed"
         )
-    if proposal is None or not _proves_a_bound(program, proposal):
+    near = proposal is not None and proposal.outcome == "solution" and proposal.error <= MAX_ERROR
+    towards = Settled.towards(program, proposal) if proposal is not None and near else None
+    if proposal is None or towards is None or proposal.error > ACCURATE:
         ending = separator_near(program.form) or verified_unbounded(program)
         if ending is not None:
             return _verdict(shape, ending)
-    return _unproved(shape, proposal)
+    return _unproved(shape, proposal if near else None, towards)
 
 
 def first_answer(shape: Shape) -> TraceBound | Verdict | Proposal | None:
@@ -132,21 +132,14 @@ def _verdict(shape: Shape, ending: Ending) -> Verdict:
     return Verdict(status, NO_SUCH_SUM, y=folded_dual(shape, vector))
 
 
-def _proves_a_bound(program: Program, proposal: Proposal) -> bool:
-    """Return whether multipliers near those of an accurate solution prove a bound for any trace."""
-    if proposal.outcome != "solution" or proposal.error > ACCURATE:
-        return False
-    return bound_near(program, proposal.y, inside_of(proposal), ANY_BOUND)[0] > -np.inf
-
-
-def _unproved(shape: Shape, proposal: Proposal | None) -> TraceBound:
+def _unproved(shape: Shape, proposal: Proposal | None, towards: Settled | None) -> TraceBound:
     """Return traces around those of a proposed solution, or a guess."""
-    if proposal is None or proposal.outcome != "solution" or proposal.error > MAX_ERROR:
+    if proposal is None:
         traces = np.full(len(shape.maps), SIZE_GUESS * point_size(shape.folded.program))
         return TraceBound(traces, NOT_PROVED, proved=False)
     proposed = part_traces(shape, proposal)
     room = TRACE_ROOM * np.maximum(proposed, TRACE_OF_ZERO_PARTS * (1.0 + proposed.max()))
-    return TraceBound(room, NOT_PROVED, proved=False, proposal=proposal)
+    return TraceBound(room, NOT_PROVED, proved=False, proposal=proposal, towards=towards)
 
 
 def point_size(program: Program) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from condal.methods.interior.engine import Proposal
 from condal.problems.conic.folded import Part
 from condal.problems.conic.structure import Shape
 from condal.result import Status
+
+if TYPE_CHECKING:
+    from condal.problems.conic.proposed import Settled
 
 MAX_PASSES = 20  # over all combinations, each passing bounds from part to part
 
@@ -53,6 +56,8 @@ class TraceBound:
         The combinations of rows that prove the bound, unless it was given.
     proposal : Proposal or None
         The solution around which the traces lie, if an interior-point method proposed it.
+    towards : Settled or None
+        What is proved near that solution.
     """
 
     traces: Array
@@ -62,6 +67,7 @@ class TraceBound:
     given: float | None = None
     combinations: tuple[Combination, ...] = field(default=(), repr=False)
     proposal: Proposal | None = field(default=None, repr=False)
+    towards: Settled | None = field(default=None, repr=False)
 
     @property
     def largest(self) -> float:

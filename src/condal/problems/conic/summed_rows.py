@@ -80,16 +80,10 @@ def _summed(shape: Shape, proofs: list[Combination]) -> TraceBound | Verdict | N
 
 def refuted_by_empty_row(shape: Shape) -> Verdict | None:
     """Return the verdict of a row without entries that requires a nonzero value."""
-    empty_row = _empty_row(shape)
-    return None if empty_row is None else _refuted(empty_row, "by a row without entries")
-
-
-def _empty_row(shape: Shape) -> Combination | None:
-    """Return the combination of a row without entries that requires a nonzero value."""
     entries = sum(np.diff(part.A.indptr) for part in shape.folded.parts)
     # The normal at 0 points from K to 0, so all of K is on its other side.
     asked = shape.K.normal_residual(np.zeros(shape.K.size)) * (entries == 0)
-    return combine(shape, asked) if asked.any() else None
+    return _refuted(combine(shape, asked), "by a row without entries") if asked.any() else None
 
 
 def roomy_bound(bounds: Array, proofs: list[Combination], how: str) -> TraceBound:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from condal.certificates.row_space import dot
 from condal.cvxpy.elimination import Elimination, drop_rounding
 from condal.cvxpy.structure import Structure, root_of
-from condal.cvxpy.svec import Layout
+from condal.cvxpy.svec import CONE, Layout
 from condal.linalg.points import Array, Indices
 from condal.problems.conic.program import Program
 
@@ -116,8 +116,9 @@ class Form:
     @cached_property
     def elimination(self) -> Elimination:
         """u = p - Er, and Mr = g, where Fu + r = h."""
-        structure, b, c = self.problem.structure, self.problem.b, self.problem.c
-        return structure.eliminate_dual(b, c) if self.in_z else structure.eliminate(b, c)
+        F, _, h, c, _ = self._data
+        kinds = np.full(h.size, CONE) if self.in_z else self.problem.layout.kinds
+        return self.problem.structure.elimination("z" if self.in_z else "s", F, h, c, kinds)
 
     def _pair(self, u: Array, v: Array, y: Array) -> Pair:
         """Return x and z."""

@@ -18,7 +18,7 @@ from condal.certificates.containment import smallest_eigenvalue
 from condal.certificates.exact import is_psd
 from condal.certificates.row_space import RowSpace
 from condal.cvxpy.elimination import Elimination, eliminate
-from condal.cvxpy.svec import ZERO, Layout
+from condal.cvxpy.svec import Layout
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import row_norms
@@ -80,16 +80,8 @@ class Structure:
         """The norms of the rows of A."""
         return row_norms(self.A)
 
-    def eliminate(self, b: Array, c: Array) -> Elimination:
-        """Return x in terms of s."""
-        return self._elimination("x", self.A, b, c, self.layout.kinds)
-
-    def eliminate_dual(self, b: Array, c: Array) -> Elimination:
-        """Return the duals of the equations in terms of the others."""
-        zero, kinds = self.layout.zero, np.full(c.size, ZERO + 1)
-        return self._elimination("w", self.A[:zero].T, -c, b[:zero], kinds)
-
-    def _elimination(self, name: str, A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
+    def elimination(self, name: str, A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
+        """Return x in terms of s where Ax + s = b, for a part of the coefficients with a name."""
         if name in self._eliminations:
             old_b, old_c, known = self._eliminations[name]
             same = np.array_equal(b, old_b)

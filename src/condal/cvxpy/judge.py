@@ -32,7 +32,6 @@ from condal.problems.conic.interior import (
     ending_along,
     interior_point,
     separator_of,
-    value_near,
 )
 
 ROUNDED_ZERO = 1e-18  # relative to the data: smaller objectives count as 0
@@ -115,7 +114,9 @@ class Judge:
         objective = self.problem.value(x)
         unit = self._unit(pair, objective)
         enough = objective - tol * unit
-        bound = -inf if inner is not None else self._near_bound(pair)
+        bound = -inf
+        if inner is None and self.problem.structure.convex:  # a solver left z inside its cone
+            bound = -nearby_value(self.dual, self._point(*pair))
         if bound < enough:
             bound = max(bound, self._deep_bound(pair, tol * unit, inner))
         if bound < enough:
@@ -162,12 +163,6 @@ class Judge:
             return z
         assert x is not None
         return np.concatenate([x, z])
-
-    def _near_bound(self, pair: Pair) -> float:
-        """Return the bound that is proved next to z, where a solver left it inside its cone."""
-        if not self.problem.structure.convex:
-            return -inf
-        return -nearby_value(self.dual, self._point(*pair))
 
     def _deep_bound(self, pair: Pair, allowed: float, inner: Pair | None = None) -> float:
         """Return the bound that is proved inside the cone, near z; it loses less than `allowed`.
@@ -265,7 +260,7 @@ class Judge:
 
     def attained(self, v: Array) -> float:
         """Return the least objective that a feasible point near (x, s) is proved to have."""
-        return value_near(self.primal, v)[0]
+        return proved_value(self.primal, v, lambda: interior_point(self.primal))[0]
 
     def unbounded(self, direction: Array | None = None) -> Ending | None:
         """Return the proof that the objective is unbounded, along a ray near the direction."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 
 from condal.certificates import judge
 from condal.certificates.cones import Cone, ConicForm
-from condal.certificates.proposals import corrected, proved_value
+from condal.certificates.proposals import corrected
 from condal.linalg.points import Array
 from condal.linalg.rounding import row_squares
 from condal.linalg.sparse import diagonal_matrix
@@ -37,11 +36,6 @@ def interior_point(form: ConicForm) -> Array | None:
     """
     central = _proposed(np.zeros(form.c.size), form.A, form.b, form.cones)
     return None if central is None else corrected(form, _on_face(form, central))
-
-
-def value_near(form: ConicForm, v: Array, enough: float = -inf) -> tuple[float, Array]:
-    """Return the least objective that is proved near v, and the vector that proves it."""
-    return proved_value(form, v, lambda: interior_point(form), enough)
 
 
 def separator_of(dual: ConicForm, near: Array | None = None) -> judge.Ending | None:

@@ -12,7 +12,7 @@ from cvxpy import settings
 
 from condal.certificates.certificate import Certificate
 from condal.certificates.judge import Ending, of_point
-from condal.cvxpy.engines import EmbeddedEngine, Engine, FirstOrder, eliminated, seem_consistent
+from condal.cvxpy.engines import EmbeddedEngine, Engine, by_program, eliminated, seem_consistent
 from condal.cvxpy.forms import (
     DIRECTION,
     SEPARATOR,
@@ -191,8 +191,7 @@ class _Question:
         for form in forms:
             before = len(self.unproved)
             try:
-                engine = FirstOrder(form, self._excess, self.progress)
-                yield engine.propose(self._left)
+                yield by_program(form, self._left, self._excess, self.progress)
             except ProblemError as fault:
                 self.faults.append(fault)
             if len(self.unproved) > before:

@@ -97,67 +97,60 @@ def eliminated(problem: CvxpyProblem) -> Iterator[Proposal]:
         yield Proposal(outcome, pair, "elimination", 0, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class FirstOrder:
-    """The methods of `condal.solve` for the program in s or in z.
+def by_program(
+    form: Form, options: Options, excess: Callable[[Proposal], float], progress: Progress | None
+) -> Proposal:
+    """Return what the methods of `condal.solve` propose for the program in s or in z.
 
     `excess` returns how many times tol the error of a solution is, as the judge sees it: the solve
-    resumes with a smaller tolerance if it is above 1.
+    resumes with a smaller tolerance if it is above 1. ProblemError if nothing bounds the trace.
     """
+    limit = TimeLimit(options.max_seconds)
+    if form.program.b.size == 0 and not form.in_z:
+        raise UnboundedTraceError("no row bounds anything")
+    model = conic_model(
+        form.program,
+        options.trace_bound,
+        max_seconds=limit.share(SEARCH_SHARE).max_seconds,
+    )
+    trace = model.trace if model.settled is None else None
+    if isinstance(trace, TraceBound) and not trace.proved and trace.proposal is None:
+        raise UnboundedTraceError(f"nothing bounds the trace of {form.program.name}")
 
-    form: Form
-    excess: Callable[[Proposal], float]
-    progress: Progress | None
+    def over(result: Result) -> float:
+        # The gap is that of the objective with its offset.
+        value = max(1.0, abs(model.objective(result)))
+        beyond = abs(result.bound - result.objective) / value / options.tol
+        return excess(_proposal(form, model, result)) if beyond <= 1 else beyond
 
-    def propose(self, options: Options) -> Proposal:
-        """Return what the method proposes; raise ProblemError if nothing bounds the trace."""
-        form, limit = self.form, TimeLimit(options.max_seconds)
-        if form.program.b.size == 0 and not form.in_z:
-            raise UnboundedTraceError("no row bounds anything")
-        model = conic_model(
-            form.program,
-            options.trace_bound,
-            max_seconds=limit.share(SEARCH_SHARE).max_seconds,
+    try:
+        result = model.solve(
+            options.method,
+            excess=over,
+            tol=options.tol,
+            max_iters=options.max_iters,
+            max_seconds=limit.max_seconds,
+            seed=options.seed,
+            failure=options.failure,
+            callback=progress,
         )
-        trace = model.trace
-        if isinstance(trace, TraceBound) and not trace.proved and trace.proposal is None:
-            raise UnboundedTraceError(f"nothing bounds the trace of {form.program.name}")
+    except np.linalg.LinAlgError as error:  # rounding broke a method down
+        raise ProblemError(f"the solve broke down: {error}") from error
+    return _proposal(form, model, result)
 
-        def excess(result: Result) -> float:
-            # The gap is that of the objective with its offset.
-            value = max(1.0, abs(model.objective(result)))
-            over = abs(result.bound - result.objective) / value / options.tol
-            return self.excess(self._proposal(model, result)) if over <= 1 else over
 
-        try:
-            result = model.solve(
-                options.method,
-                excess=excess,
-                tol=options.tol,
-                max_iters=options.max_iters,
-                max_seconds=limit.max_seconds,
-                seed=options.seed,
-                failure=options.failure,
-                callback=self.progress,
-            )
-        except np.linalg.LinAlgError as error:  # rounding broke a method down
-            raise ProblemError(f"the solve broke down: {error}") from error
-        return self._proposal(model, result)
-
-    def _proposal(self, model: ConicModel, result: Result) -> Proposal:
-        """Return what a result of the program says of x and z."""
-        form, sign = self.form, -1.0 if self.form.in_z else 1.0
-        verdict = model.verdict if result.status is Status.UNBOUNDED else None
-        if result.status is Status.INFEASIBLE:
-            outcome, pair = form.separator(-model.separator(result))
-        elif verdict is not None and verdict.ray is not None:
-            outcome, pair = form.ray(verdict.ray)
-        else:
-            blocks = model.blocks(result, full=True)
-            flat = np.concatenate([np.asarray(block).ravel() for block in blocks])
-            # What the engine settles rests on no trace, which is then not searched for.
-            y = model.dual(result) if model.has_trace else model.multipliers(result.y)
-            outcome, pair = SOLUTION, form.pair(flat, sign * y)
-        return Proposal(
-            outcome, pair, result.method, result.iterations, result.seconds, None, result
-        )
+def _proposal(form: Form, model: ConicModel, result: Result) -> Proposal:
+    """Return what a result of the program says of x and z."""
+    sign = -1.0 if form.in_z else 1.0
+    verdict = model.verdict if result.status is Status.UNBOUNDED else None
+    if result.status is Status.INFEASIBLE:
+        outcome, pair = form.separator(-model.separator(result))
+    elif verdict is not None and verdict.ray is not None:
+        outcome, pair = form.ray(verdict.ray)
+    else:
+        blocks = model.blocks(result, full=True)
+        flat = np.concatenate([np.asarray(block).ravel() for block in blocks])
+        # What the engine settles rests on no trace, which is then not searched for.
+        y = model.dual(result) if model.has_trace else model.multipliers(result.y)
+        outcome, pair = SOLUTION, form.pair(flat, sign * y)
+    return Proposal(outcome, pair, result.method, result.iterations, result.seconds, None, result)

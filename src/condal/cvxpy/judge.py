@@ -256,7 +256,20 @@ class Judge:
 
     def refutation(self, z: Array | None = None) -> Ending | None:
         """Return the proof that no x is feasible: a vector near z, or one that is searched for."""
-        return separator_of(self._separators, z)
+        problem, kept = self.problem, self.problem.structure.separating_rows
+        zero, end = problem.layout.zero, problem.layout.zero + problem.layout.nonneg
+        equations, inequalities = np.searchsorted(kept, [zero, end])
+        layout = replace(problem.layout, zero=int(equations), nonneg=int(inequalities - equations))
+        A = sp.csr_array(problem.A[kept].T)
+        A = sp.csr_array(A[np.diff(A.indptr) > 0])
+        cones = (Cone("free", layout.zero), *(cone.dual for cone in layout.cones))
+        form = ConicForm(problem.b[kept], A, np.zeros(A.shape[0]), cones)
+        ending = separator_of(form, None if z is None else z[kept])
+        if ending is None:
+            return None
+        full: Array = np.zeros(problem.b.size)
+        full[kept] = ending.vector
+        return ending._replace(vector=full)
 
     def attained(self, v: Array) -> float:
         """Return the least objective that a feasible point near (x, s) is proved to have."""

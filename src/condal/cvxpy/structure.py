@@ -64,6 +64,25 @@ class Structure:
         return RowSpace(_canonical(sp.csr_array((C.data, C.indices, C.indptr), C.shape[::-1])))
 
     @cached_property
+    def separating_rows(self) -> Indices:
+        """The rows whose z may be nonzero where A'z = 0.
+
+        A variable with one entry forces the z of its row to be 0. Rows of second-order cones and
+        matrices stay.
+        """
+        A = self.A
+        owner = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        kept = np.ones(A.shape[0], dtype=bool)
+        plain = np.arange(A.shape[0]) < self.layout.zero + self.layout.nonneg
+        while True:
+            remaining = kept[owner] & (A.data != 0)
+            counts = np.bincount(A.indices[remaining], minlength=A.shape[1])
+            single = remaining & (counts[A.indices] == 1) & plain[owner]
+            if not single.any():
+                return np.flatnonzero(kept)
+            kept[owner[single]] = False
+
+    @cached_property
     def dual_rows(self) -> RowSpace:
         """The rows [P, A'] of the dual."""
         if self.P is None:

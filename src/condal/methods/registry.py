@@ -86,9 +86,7 @@ METHODS: dict[str, NamedMethod] = {
     "splitting": NamedMethod(
         "projection.splitting.Splitting", "splitting.SplittingState anderson.Anderson"
     ),
-    "interior-point": NamedMethod(
-        "interior.method.InteriorPoint", "method.InteriorState method.EmbeddedArrays"
-    ),
+    "interior-point": NamedMethod("interior.method.InteriorPoint", "method.InteriorState"),
     "primal-dual": NamedMethod("projection.primal_dual.PrimalDual", "primal_dual.PrimalDualState"),
     "hcgm": NamedMethod("cgal.hcgm", options=PENALTY, distributed=True),
     "fw-al": NamedMethod("cgal.fwal", options={**FIXED_PENALTY, "rho": "rho"}, distributed=True),

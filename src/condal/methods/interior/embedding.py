@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import inf
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -45,6 +45,8 @@ MAX_SHORTENINGS = 10
 MIN_SIGMA = 1e-6
 MIN_STEP = 1e-7
 CENTRING, MAX_CENTRING_STEPS = 3.0, 8  # factor on mu, and steps towards it
+
+Numbers: TypeAlias = tuple[Array, Array, Array, Array, float, float]  # u, z, w, y, tau, kappa
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,26 +112,23 @@ class Embedded:
         """Return the first point: u = z = e, tau = kappa = 1."""
         e = np.concatenate([np.zeros(0), *(cone.first for cone in program.cones)])
         zeros = np.zeros(program.d.size), np.zeros(program.b.size)
-        return cls.of(program, e, e.copy(), *zeros, 1.0, 1.0)
+        return cls.of(program, (e, e.copy(), *zeros, 1.0, 1.0))
 
     @classmethod
-    def of(
-        cls,
-        program: EmbeddedProgram,
-        u: Array,
-        z: Array,
-        w: Array,
-        y: Array,
-        tau: float,
-        kappa: float,
-    ) -> Embedded:
-        """Return the point of u and z inside the cones."""
+    def of(cls, program: EmbeddedProgram, numbers: Numbers) -> Embedded:
+        """Return the point of u and z inside the cones, w, y, tau and kappa."""
+        u, z, w, y, tau, kappa = numbers
         pairs = []
         for cone, place in zip(program.cones, program.places, strict=True):
             pair = _KINDS[cone.kind](cone, u[place], z[place])
             assert pair is not None
             pairs.append(pair)
         return cls(program, tuple(pairs), w, y, tau, kappa)
+
+    @property
+    def numbers(self) -> Numbers:
+        """What `of` makes the point of."""
+        return self.u, self.z, self.w, self.y, self.tau, self.kappa
 
     @cached_property
     def u(self) -> Array:

@@ -55,33 +55,29 @@ class Proposal:
     y: Array = field(repr=False)
     error: float
     iterations: int
-    _scaled: Scaled = field(repr=False)
-    _end: Embedded | None = field(default=None, repr=False)
-    _way: Embedded | None = field(default=None, repr=False)
-    _path: Path | None = field(default=None, repr=False)
+    _path: Path = field(repr=False)
 
     @cached_property
     def inner(self) -> Array | None:
         """Multipliers near y with c - A'y inside the dual cone; None for a ray or without any."""
-        return self._inside(self._end)
+        return self._inside(self._path.best)
 
     @cached_property
     def deep(self) -> Array | None:
         """Multipliers with c - A'y deep inside the dual cone; None for a ray or without any."""
-        return self._inside(self._way)
+        return self._inside(self._path.way)
 
     def refined(self, accuracy: float = ACCURACY) -> Proposal:
         """Return the proposal of a solution after further steps, as it is if it is accurate enough.
 
         It may end with a ray, or with the same pair.
         """
-        if self._path is None or self.error <= accuracy:
-            return self
-        return self._path.followed(accuracy)
+        accurate = self.outcome != "solution" or self.error <= accuracy
+        return self if accurate else self._path.followed(accuracy)
 
-    def _inside(self, at: Embedded | None) -> Array | None:
-        centred = None if at is None else at.centred()
-        return None if centred is None else self._scaled.multipliers(centred)
+    def _inside(self, at: Embedded) -> Array | None:
+        centred = at.centred() if self.outcome == "solution" else None
+        return None if centred is None else self._path.scaled.multipliers(centred)
 
 
 def propose(
@@ -109,19 +105,23 @@ def propose(
 
 
 class Path:
-    """The central path of an embedded program, up to some point."""
+    """The central path of an embedded program, up to some point.
+
+    `best` is the most accurate pair so far, `way` one on the way to it. `marks` are the errors when
+    one of them last got better, `since` iterations ago.
+    """
 
     def __init__(self, scaled: Scaled) -> None:
-        self.scaled, self.progress, self.iterations = scaled, Progress(), 0
-        self.at = Embedded.first(scaled.program)
+        self.scaled, self.iterations = scaled, 0
+        self.at = self.best = self.way = Embedded.first(scaled.program)
+        self.error, self.since, self.marks = inf, 0, np.full(3, inf)
 
     def points(self, accuracy: float) -> Iterator[Embedded]:
         """Go on until a solution is accurate enough, or nothing gets better; yield each point."""
-        progress = self.progress
         while True:
-            progress.record(self.at)
-            accurate = self.iterations > 0 and progress.error <= accuracy
-            if accurate or progress.stalled or self.shows_ray:
+            self._record()
+            accurate = self.iterations > 0 and self.error <= accuracy
+            if accurate or self.since >= PATIENCE or self.shows_ray:
                 return
             if self.iterations >= MAX_ITERS or current_limit().is_over():
                 return
@@ -132,6 +132,16 @@ class Path:
             self.at, self.iterations = moved, self.iterations + 1
             yield moved
 
+    def _record(self) -> None:
+        at = self.at
+        if at.error < self.error:
+            self.way = at if self.way.error > WAY_ERROR else self.way
+            self.best, self.error = at, at.error
+        values = np.array([at.error, min(at.ray_errors), at.mu])
+        better = values <= PROGRESS * self.marks
+        self.marks = np.where(better, values, self.marks)
+        self.since = 0 if better.any() else self.since + 1
+
     @property
     def shows_ray(self) -> bool:
         """Whether the last point is a ray."""
@@ -141,41 +151,22 @@ class Path:
     @property
     def ends_in_ray(self) -> bool:
         """Whether the last point is nearer to a ray than any point to a solution."""
-        return self.shows_ray or min(self.at.ray_errors) < self.progress.error
+        return self.shows_ray or min(self.at.ray_errors) < self.error
 
     def followed(self, accuracy: float) -> Proposal:
-        """Go on to the end of the path."""
+        """Go on to the end of the path: the best pair, or the better ray, scaled to 1."""
         for _ in self.points(accuracy):
             pass
-        if self.ends_in_ray:
-            return self.scaled.ray(self.at, self.iterations)
-        return self.scaled.solution(self)
-
-
-class Progress:
-    """The most accurate pair so far, one on the way to it, and when anything last got better."""
-
-    def __init__(self) -> None:
-        self.best: Embedded | None = None
-        self.way: Embedded | None = None
-        self.error, self.since = inf, 0
-        self.marks = np.full(3, inf)
-
-    def record(self, at: Embedded) -> None:
-        """Record a point."""
-        if at.error < self.error:
-            self.best, self.error = at, at.error
-            if self.way is None or self.way.error > WAY_ERROR:
-                self.way = at
-        values = np.array([at.error, min(at.ray_errors), at.mu])
-        better = values <= PROGRESS * self.marks
-        self.marks = np.where(better, values, self.marks)
-        self.since = 0 if better.any() else self.since + 1
-
-    @property
-    def stalled(self) -> bool:
-        """Whether nothing got better for a while."""
-        return self.since >= PATIENCE
+        scaled, at = self.scaled, self.best
+        if not self.ends_in_ray:
+            x, y = scaled.x(at) / at.tau, scaled.multipliers(at)
+            return Proposal("solution", x, y, self.error, self.iterations, self)
+        x, y = scaled.x(self.at), self.at.y / scaled.norms
+        x, y = (v / (float(np.abs(v).max(initial=0.0)) or 1.0) for v in (x, y))
+        separator, direction = self.at.ray_errors
+        if separator <= direction:
+            return Proposal("separator", x, y, separator, self.iterations, self)
+        return Proposal("direction", x, y, direction, self.iterations, self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,22 +232,6 @@ class Scaled:
     def multipliers(self, at: Embedded) -> Array:
         """Return y / tau of a point, for the rows of the program."""
         return self.size_c / at.tau * at.y / self.norms
-
-    def ray(self, at: Embedded, iterations: int) -> Proposal:
-        """Return the better ray of a point, scaled to 1."""
-        x, y = self.x(at), at.y / self.norms
-        x, y = (v / (float(np.abs(v).max(initial=0.0)) or 1.0) for v in (x, y))
-        separator, direction = at.ray_errors
-        if separator <= direction:
-            return Proposal("separator", x, y, separator, iterations, self)
-        return Proposal("direction", x, y, direction, iterations, self)
-
-    def solution(self, path: Path) -> Proposal:
-        """Return the best pair of a path."""
-        at, way = path.progress.best, path.progress.way
-        assert at is not None
-        x, y = self.x(at) / at.tau, self.multipliers(at)
-        return Proposal("solution", x, y, at.error, path.iterations, self, at, way, path)
 
 
 def _stacked(

@@ -22,7 +22,7 @@ from condal.linalg.rounding import TINY
 from condal.methods.choice import INTERIOR_STEPS, MAX_STEP_SECONDS, Estimate
 from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.cost import step_seconds
-from condal.methods.interior.embedding import Embedded, EmbeddedProgram
+from condal.methods.interior.embedding import Embedded, Numbers
 from condal.methods.interior.engine import Path, Scaled
 from condal.methods.interior.form import StandardForm
 from condal.methods.state import State, Warm, require_linear
@@ -112,45 +112,22 @@ class InteriorPoint:
             state, point = _state_of(form, path.scaled, at, k)
             x.load(point)
             yield replace(state, carry=InteriorState.of(path))
-            least = path.progress.error
-            if at.error > LOST * least and least <= ROUNDED:
+            if at.error > LOST * path.error and path.error <= ROUNDED:
                 break
-        best = path.progress.best
         if form.clash is not None or path.ends_in_ray:
             yield replace(_refuted(form, path, state), k=k + 1, last=True)
-        elif best is not None and path.at.error > 2 * best.error:
-            state, point = _state_of(form, path.scaled, best, k + 1)
+        elif path.at.error > 2 * path.error:
+            state, point = _state_of(form, path.scaled, path.best, k + 1)
             x.load(point)
             yield replace(state, last=True)
 
 
 @dataclass(frozen=True, eq=False)
-class EmbeddedArrays:
-    """The numbers of a point of the embedding."""
-
-    u: Array
-    z: Array
-    w: Array
-    y: Array
-    tau: float
-    kappa: float
-
-    @classmethod
-    def of(cls, at: Embedded) -> EmbeddedArrays:
-        """Return the numbers of a point."""
-        return cls(at.u, at.z, at.w, at.y, at.tau, at.kappa)
-
-    def point(self, program: EmbeddedProgram) -> Embedded:
-        """Return the point."""
-        return Embedded.of(program, self.u, self.z, self.w, self.y, self.tau, self.kappa)
-
-
-@dataclass(frozen=True, eq=False)
 class InteriorState:
-    """The last point and the best one, and what the path remembers of its progress."""
+    """The numbers of the last point and of the best one, and what the path remembers."""
 
-    at: EmbeddedArrays
-    best: EmbeddedArrays
+    at: Numbers
+    best: Numbers
     iterations: int
     marks: Array
     since: int
@@ -158,18 +135,14 @@ class InteriorState:
     @classmethod
     def of(cls, path: Path) -> InteriorState:
         """Return the record of a path, whose last point is recorded next."""
-        progress = path.progress
-        assert progress.best is not None
-        at, best = EmbeddedArrays.of(path.at), EmbeddedArrays.of(progress.best)
-        return cls(at, best, path.iterations, progress.marks, progress.since)
+        return cls(path.at.numbers, path.best.numbers, path.iterations, path.marks, path.since)
 
     def take_up(self, path: Path) -> None:
         """Bring a new path to the recorded point."""
-        program, progress = path.scaled.program, path.progress
-        path.at, path.iterations = self.at.point(program), self.iterations
-        progress.best = self.best.point(program)
-        progress.error = progress.best.error
-        progress.marks, progress.since = self.marks, self.since
+        program = path.scaled.program
+        path.at, path.best = (Embedded.of(program, point) for point in (self.at, self.best))
+        path.iterations, path.error = self.iterations, path.best.error
+        path.marks, path.since = self.marks, self.since
 
 
 def _state_of(form: StandardForm, scaled: Scaled, at: Embedded, k: int) -> tuple[State, Point]:

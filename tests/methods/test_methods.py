@@ -334,7 +334,6 @@ def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):
         (lambda: CGAL(eta="ls"), r"eta takes a rule .* such as LineSearch\(\); got 'ls'"),
         (lambda: CGAL(tol=0.1), r"tol takes a rule .* such as Exact\(\); got 0.1"),
         (lambda: SphereSweeps(aim=-1.0), "aim"),
-        (lambda: Splitting(alpha=2), "alpha must lie between 0 and 2; got 2"),
     ],
 )
 def test_parameters_are_checked(make, text):

@@ -13,6 +13,7 @@ import condal
 from condal.driver.scaling import normalise
 from condal.linalg.symmetric import Symmetric
 from condal.methods import Splitting
+from condal.methods.projection import splitting
 from condal.methods.projection import splitting_rows as rows
 from condal.nonsmooth import L1
 from condal.storage import Factor
@@ -173,8 +174,9 @@ def long_torus() -> condal.problems.Theta:
 
 
 @pytest.mark.parametrize("rho", [0.01, 1.0, 100.0])
-def test_the_balance_finds_a_good_rho_from_afar(rho):
-    result = condal.solve(long_torus(), Splitting(rho=rho), tol=1e-3, max_iters=150)
+def test_the_balance_finds_a_good_rho_from_afar(rho, monkeypatch):
+    monkeypatch.setattr(splitting, "FIRST_RHO", rho)
+    result = condal.solve(long_torus(), Splitting(), tol=1e-3, max_iters=150)
     assert result.status is condal.Status.SOLVED
     assert result.bound == pytest.approx(48.0, rel=1e-3)
 

@@ -26,7 +26,7 @@ from condal.linalg.rounding import TINY
 from condal.methods.choice import Estimate, Size, primal_dual_seconds
 from condal.methods.projection.vectorise import Vectoriser
 from condal.methods.state import State, Warm
-from condal.runtime.arguments import require_positive, require_whole
+from condal.runtime.arguments import require_whole
 from condal.types import Domain, Keeps, Projectable, Smooth, Storage, projects
 
 if TYPE_CHECKING:
@@ -81,28 +81,11 @@ class PrimalDualState:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """x and y, their images and bound; `error` is the largest of gap, infeasibility and price."""
+    """x, the state of x and y, and its error: the largest of gap, infeasibility and price."""
 
     x: Array
-    y: Array
-    point: Point
-    Mx: Array
-    Ax: Array
-    s: Point
-    value: float
-    gap: float
-    lower: float
+    state: State
     error: float
-
-    @property
-    def exact(self) -> bool:
-        """Whether rounding prevents a smaller error."""
-        return self.error <= ERROR_ROUNDING
-
-    def state(self, k: int, carry: PrimalDualState) -> State:
-        """Return the state after iteration k."""
-        y, bound = self.y, (self.value, self.gap, self.lower)
-        return State(k, self.Mx, self.Ax, y, y, self.s, *bound, carry=carry, last=self.exact)
 
 
 @dataclass(frozen=True)
@@ -116,8 +99,6 @@ class PrimalDual:
 
     Parameters
     ----------
-    balance : float
-        The initial :math:`\sigma / \tau`, on the normalised problem, where x has size 1.
     steps : int
         The number of steps per iteration; each iteration carries a bound.
 
@@ -133,11 +114,9 @@ class PrimalDual:
     name: ClassVar[str] = "primal-dual"
     keeps: ClassVar[Keeps] = "factor"
 
-    balance: float = 1.0
     steps: int = 20
 
     def __post_init__(self) -> None:
-        require_positive(self.balance, "balance")
         require_whole(self.steps, "steps")
 
     def suits(self, problem: Problem) -> bool:
@@ -176,7 +155,7 @@ class PrimalDual:
             x = warm.x
         first = flat.vector(X.project(flat.point(flat.vector(x))))
         y = problem.h.dual_point(state.y)
-        return replace(state, carry=PrimalDualState.first(first, y, self.balance / _square(X)))
+        return replace(state, carry=PrimalDualState.first(first, y, 1.0 / _square(X)))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after `steps` steps; it is the last where rounding prevents progress."""
@@ -193,9 +172,9 @@ class PrimalDual:
                 mean = _evaluate(problem, flat, mean_x, mean_y, s)
                 pair = min(pair, mean, key=lambda either: either.error)
                 carry = _restarted(carry, pair, k * self.steps)
-            s = pair.s
-            x.load(pair.point)
-            yield pair.state(k, carry)
+            s = pair.state.s
+            x.load(flat.point(pair.x))
+            yield replace(pair.state, k=k, carry=carry, last=pair.error <= ERROR_ROUNDING)
 
 
 def _primal_dual(
@@ -273,17 +252,17 @@ def _evaluate(problem: Problem, flat: Vectoriser, x: Array, y: Array, guess: Poi
     gap = float(g @ Mx) + float(y @ Ax) - least
     lower = value - float(g @ Mx) + least - h.conjugate(y)
     error = max(abs(value + h.value(Ax) - lower), h.distance(Ax), problem.price(Ax, y))
-    return Pair(x, y, point, Mx, Ax, s, value, gap, lower, error)
+    return Pair(x, State(0, Mx, Ax, y, y, s, value, gap, lower), error)
 
 
 def _restarted(carry: PrimalDualState, pair: Pair, steps: int) -> PrimalDualState:
     """Restart from the better of the last pair and the average, if the error fell enough."""
-    error = pair.error
+    error, y = pair.error, pair.state.y
     much, growing = error <= SUFFICIENT_DECREASE * carry.first_error, error > carry.last_error
     some = error <= NECESSARY_DECREASE * carry.first_error and growing
     if not (much or some or carry.since >= MAX_ROUND * steps):
         return replace(carry, last_error=error)
-    way_x, way_y = _norm(pair.x - carry.first_x), _norm(pair.y - carry.first_y)
+    way_x, way_y = _norm(pair.x - carry.first_x), _norm(y - carry.first_y)
     balance = carry.balance
     if way_x > TINY and way_y > TINY:
         observed = 2 * log(way_y / way_x)
@@ -291,7 +270,7 @@ def _restarted(carry: PrimalDualState, pair: Pair, steps: int) -> PrimalDualStat
         balance = min(
             max(balance, carry.usual / MAX_BALANCE_CHANGE), carry.usual * MAX_BALANCE_CHANGE
         )
-    return carry.restarted(pair.x, pair.y, balance, error)
+    return carry.restarted(pair.x, y, balance, error)
 
 
 def _curved(f: Smooth, u: Array, ahead: Array, g: Array) -> float:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from condal.errors import ProblemError
 from condal.linalg.blocked import block_slices
 from condal.linalg.gradients import dot
 from condal.linalg.points import Array, LowRank, dense
@@ -30,12 +29,13 @@ from condal.methods.projection.composite import Composite
 from condal.methods.projection.nonnegative_rows import NonNegativeRows
 from condal.methods.projection.splitting_rows import fits
 from condal.methods.state import State, Warm, require_linear, require_spectral
-from condal.runtime.arguments import require_positive
 from condal.types import Keeps, Spectral, Storage
 
 if TYPE_CHECKING:
     from condal.problem import Problem
 
+FIRST_RHO = 1.0  # on the normalised problem, where x has a trace of about 1
+ALPHA = 1.6  # the relaxation, between 0 and 2
 BOUND_EVERY = 10  # steps
 PROX_ERROR = 0.01  # of the last residual
 ORACLE_ERROR = 0.02  # of the relative residual, for a bound
@@ -83,13 +83,6 @@ class Splitting:
     Each step takes a dense projection onto X. Each state is a point of X whose infeasibility tends
     to 0; every tenth state carries a bound.
 
-    Parameters
-    ----------
-    rho : float
-        The initial penalty, on the normalised problem, where x has a trace of about 1.
-    alpha : float
-        The relaxation, between 0 and 2.
-
     References
     ----------
     S. Boyd, N. Parikh, E. Chu, B. Peleato, J. Eckstein. Distributed optimization and statistical
@@ -99,15 +92,6 @@ class Splitting:
 
     name: ClassVar[str] = "splitting"
     keeps: ClassVar[Keeps] = "factor"
-
-    rho: float = 1.0
-    alpha: float = 1.6
-
-    def __post_init__(self) -> None:
-        require_positive(self.rho, "rho")
-        require_positive(self.alpha, "alpha")
-        if self.alpha >= 2:
-            raise ProblemError(f"alpha must lie between 0 and 2; got {self.alpha!r}")
 
     def suits(self, problem: Problem) -> bool:
         """Whether the method applies, with matrices small enough to factor some hundred times."""
@@ -140,7 +124,7 @@ class Splitting:
         if warm is not None and warm.x is not None:
             x = np.asarray(dense(warm.x))
         anderson = Anderson(memory=_memory(X.n))
-        carry = SplittingState(x.ravel(), None, self.rho / X.max_norm**2, anderson=anderson)
+        carry = SplittingState(x.ravel(), None, FIRST_RHO / X.max_norm**2, anderson=anderson)
         return replace(State.start(problem, warm), carry=carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
@@ -156,7 +140,9 @@ class Splitting:
         if tied is None:
             u, tied = g.start(u, state.y, carry.rho)
         carry, c = replace(carry, u=u), np.zeros_like(u)
-        c[matrix] = _cost(problem).to_dense().ravel()
+        C = problem.f.M.adjoint(problem.f.gradient(np.zeros(problem.f.M.size)))
+        assert isinstance(C, Symmetric)
+        c[matrix] = C.to_dense().ravel()
 
         for k in count(state.k + 1):
             # z = prox_{h A}(u)
@@ -177,7 +163,7 @@ class Splitting:
             # u <- u + alpha (x - z)
             residual = np.subtract(image, z, out=image)
             size = _norm(residual)
-            carry = self._stepped(replace(carry, tied=tied, point=point), residual, size)
+            carry = _stepped(replace(carry, tied=tied, point=point), residual, size)
 
             y = problem.h.dual_point(near.y)  # rounding may have left dom h*
             relative = size / X.max_norm
@@ -195,30 +181,31 @@ class Splitting:
             x.load(point)
             yield State(k, Mx, Ax, y, y, s, value, gap, lower, carry=carry, last=ended)
 
-    def _stepped(self, carry: SplittingState, residual: Array, size: float) -> SplittingState:
-        """u + alpha (x - z), accelerated unless the last acceleration increased the residual.
 
-        A step that repeats the one before has no differences to accelerate from: u drifts along a
-        ray until the rank of x or an active set changes. The steps along it are doubled. The
-        residual is overwritten.
-        """
-        if carry.plain is not None and size > WORSE * carry.residual:
-            anderson = carry.anderson.restarted()
-            return replace(carry, u=carry.plain, plain=None, anderson=anderson, stretch=1.0)
-        step = np.multiply(residual, self.alpha, out=residual)
-        plain = carry.u + step
-        anderson = carry.anderson.after(plain, step)
-        drifts = anderson.change <= DRIFT * self.alpha * size
-        stretch = 2 * carry.stretch if drifts else 1.0
-        u = carry.u + stretch * step if drifts else anderson.next()
-        return replace(
-            carry,
-            u=plain if u is None else u,
-            plain=None if u is None else plain,
-            anderson=anderson,
-            stretch=stretch,
-            residual=size,
-        )
+def _stepped(carry: SplittingState, residual: Array, size: float) -> SplittingState:
+    """u + alpha (x - z), accelerated unless the last acceleration increased the residual.
+
+    A step that repeats the one before has no differences to accelerate from: u drifts along a
+    ray until the rank of x or an active set changes. The steps along it are doubled. The
+    residual is overwritten.
+    """
+    if carry.plain is not None and size > WORSE * carry.residual:
+        anderson = carry.anderson.restarted()
+        return replace(carry, u=carry.plain, plain=None, anderson=anderson, stretch=1.0)
+    step = np.multiply(residual, ALPHA, out=residual)
+    plain = carry.u + step
+    anderson = carry.anderson.after(plain, step)
+    drifts = anderson.change <= DRIFT * ALPHA * size
+    stretch = 2 * carry.stretch if drifts else 1.0
+    u = carry.u + stretch * step if drifts else anderson.next()
+    return replace(
+        carry,
+        u=plain if u is None else u,
+        plain=None if u is None else plain,
+        anderson=anderson,
+        stretch=stretch,
+        residual=size,
+    )
 
 
 def _errors(
@@ -261,14 +248,6 @@ def _least_point(X: Spectral, v: Array, slack: float, guess: LowRank) -> LowRank
     eigenvalue for the smallest, and rho would follow it.
     """
     return X.project(-(X.max_norm**2) / slack * v, guess, tol=0.125 * X.max_norm)
-
-
-def _cost(problem: Problem) -> Symmetric:
-    """C of f(x) = <C, x>."""
-    f = problem.f
-    C = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
-    assert isinstance(C, Symmetric)
-    return C
 
 
 def _memory(n: int) -> int:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from condal.methods.spheres import orthogonal
-from condal.methods.spheres.orthogonal import orthogonalise
+from condal.methods.spheres import sweeps
+from condal.methods.spheres.sweeps import orthogonalise
 from known import random_graph
 
 N, RANK = 400, 30
@@ -37,7 +37,7 @@ def test_blocks_change_nothing(monkeypatch):
     (a, b), R = pairs(), np.random.default_rng(0).standard_normal((N, RANK))
     whole, split = R.copy(), R.copy()
     orthogonalise(whole, a, b)
-    monkeypatch.setattr(orthogonal, "BLOCK_NUMBERS", 1)
+    monkeypatch.setattr(sweeps, "BLOCK_NUMBERS", 1)
     orthogonalise(split, a, b)
     np.testing.assert_allclose(split, whole, atol=1e-12)
 

@@ -12,8 +12,7 @@ from condal.methods.surface import run
 from condal.methods.surface.equations import cost_of
 from condal.methods.surface.manifold import Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
-from condal.methods.surface.oracle import SlackSpectrum, lifted
-from condal.methods.surface.rank_policy import MAX_GROWN, RankPolicy
+from condal.methods.surface.oracle import MAX_GROWN, RankPolicy, SlackSpectrum, lifted
 from condal.methods.surface.rows import SurfaceRows
 from known import random_graph
 

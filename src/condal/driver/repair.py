@@ -116,8 +116,8 @@ class FactorRepair:
 
     def _with_zeros(self, x: Point, w: Array, form: ZeroEntries, sweeps: PairSweeps) -> LowRank:
         """Return a point near x whose entries are 0."""
-        from condal.methods.spheres.orthogonal import orthogonalise
         from condal.methods.spheres.program import WholePairs
+        from condal.methods.spheres.sweeps import orthogonalise
 
         assert isinstance(form.pairs, WholePairs)
         R, z = sweeps.sorted_rows(form.vectors(x)), form.pair_multipliers(x, w)

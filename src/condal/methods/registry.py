@@ -80,7 +80,7 @@ METHODS: dict[str, NamedMethod] = {
     "accelerated": NamedMethod("accelerated.method.AcceleratedGradient", "step.AcceleratedState"),
     "newton": NamedMethod(
         "surface.method.LowRankNewton",
-        "run.SurfaceState rank_policy.RankPolicy manifold.Relaxation",
+        "run.SurfaceState oracle.RankPolicy manifold.Relaxation",
     ),
     "spheres": NamedMethod("spheres.method.SphereSweeps", "method.SphereState", distributed=True),
     "splitting": NamedMethod(

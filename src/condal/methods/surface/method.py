@@ -24,7 +24,7 @@ from condal.methods.choice import (
 from condal.methods.state import State, Warm, require_factor, require_linear, require_spectral
 from condal.methods.surface.equations import cost_of
 from condal.methods.surface.manifold import Surface
-from condal.methods.surface.rank_policy import RankPolicy
+from condal.methods.surface.oracle import RankPolicy
 from condal.methods.surface.rows import SurfaceRows
 from condal.methods.surface.run import SurfaceRun, SurfaceState
 from condal.types import Keeps, Spectral, Storage

@@ -15,8 +15,7 @@ from condal.methods.state import State
 from condal.methods.surface.equations import point_of_factor
 from condal.methods.surface.manifold import CLEARLY_FEASIBLE, FEASIBLE, Relaxation, Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
-from condal.methods.surface.oracle import SlackSpectrum, regularised
-from condal.methods.surface.rank_policy import RankPolicy
+from condal.methods.surface.oracle import RankPolicy, SlackSpectrum, regularised
 from condal.runtime.meter import Cancelled, check_cancelled, impatient
 from condal.types import Spectral
 

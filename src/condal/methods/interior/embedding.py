@@ -272,7 +272,7 @@ class Embedded:
 
 
 _KINDS: dict[str, Callable[[Cone, Array, Array], ConePoint | None]] = {
-    "psd": Psd.first,
-    "orthant": Orthant.first,
-    "second-order": SecondOrder.first,
+    "psd": Psd.of,
+    "orthant": Orthant.of,
+    "second-order": SecondOrder.of,
 }

@@ -12,7 +12,6 @@ from scipy.linalg.blas import dtrsv
 from scipy.linalg.lapack import dpotri, dtrtri
 
 from condal.linalg.points import Array
-from condal.methods.interior.schur_stack import StackSchur
 from condal.methods.interior.standard import Cone, ConePoint, Step
 
 MIN_LANCZOS_SIDE = 60  # of a matrix whose longest step is found by the Lanczos method
@@ -22,39 +21,21 @@ EIGENVALUE_ERROR = 0.05  # of the least eigenvalue, which its error bound makes 
 
 @dataclass(frozen=True, eq=False)
 class Psd(ConePoint):
-    """Stacks of X and Z, one after the other in `pair`, with the Cholesky `factors` of them."""
+    """Stacks u of X and z of Z, both in `pair`, with the Cholesky `factors` of it."""
 
-    cone: Cone
-    schur: StackSchur
     pair: Array
     factors: Array
 
     @classmethod
-    def of(cls, cone: Cone, schur: StackSchur, u: Array, z: Array) -> Psd | None:
-        """Factor the matrices of two vectors; None unless all are positive definite."""
+    def of(cls, cone: Cone, u: Array, z: Array) -> Psd | None:
         pair = _symmetric(np.concatenate([u, z]).reshape(-1, cone.n, cone.n))
-        factors = _cholesky(pair)
-        return None if factors is None else cls(cone, schur, pair, factors)
-
-    @classmethod
-    def first(cls, cone: Cone, u: Array, z: Array) -> Psd | None:
-        """Return the pair of two vectors; None unless both are inside."""
-        return cls.of(cone, StackSchur.of(cone.A, cone.n), u, z)
+        factors, count = _cholesky(pair), len(pair) // 2
+        return None if factors is None else cls(cone, pair[:count], pair[count:], pair, factors)
 
     @property
     def count(self) -> int:
         """The number of matrices X."""
-        return len(self.pair) // 2
-
-    @property
-    def X(self) -> Array:
-        """The stack of X."""
-        return self.pair[: self.count]
-
-    @property
-    def Z(self) -> Array:
-        """The stack of Z."""
-        return self.pair[self.count :]
+        return len(self.u)
 
     @cached_property
     def inverses(self) -> Array:
@@ -76,31 +57,23 @@ class Psd(ConePoint):
     def degree(self) -> float:
         return float(self.cone.n * self.count)
 
-    @property
-    def flat(self) -> Array:
-        return self.X.ravel()
-
-    @property
-    def dual(self) -> Array:
-        return self.Z.ravel()
-
     def add_to(self, M: Array) -> None:
         """<A_i, X A_j W>."""
-        if self.schur.groups:
-            self.schur.add_groups(M, self.factors[: self.count], self.inverses[self.count :])
-        if self.schur.alone:
-            self.schur.add_alone(M, self.X, self.W)
+        if self.cone.schur.groups:
+            self.cone.schur.add_groups(M, self.factors[: self.count], self.inverses[self.count :])
+        if self.cone.schur.alone:
+            self.cone.schur.add_alone(M, self.u, self.W)
 
     def aim(self, mu: float, past: Step | None) -> Array:
         """mu W - X, minus dX dZ W of the predictor step."""
-        r = mu * self.W - self.X
+        r = mu * self.W - self.u
         if past is not None:
             r -= _symmetric(self._stack(past.u) @ self._stack(past.z) @ self.W)
         return r.ravel()
 
     def scaled(self, dz: Array) -> Array:
         """X dZ W."""
-        return _symmetric(self.X @ self._stack(dz) @ self.W).ravel()
+        return _symmetric(self.u @ self._stack(dz) @ self.W).ravel()
 
     def longest(self, step: Step) -> tuple[float, float]:
         """The largest t with every X + t dX psd, and every Z + t dZ; a little less for large n."""
@@ -117,10 +90,6 @@ class Psd(ConePoint):
         below = np.minimum(least.reshape(2, -1).min(axis=1), 0.0)
         primal, dual = (inf if value == 0 else -1.0 / value for value in below.tolist())
         return primal, dual
-
-    def moved(self, step: Step, primal: float, dual: float) -> Psd | None:
-        u, z = self.flat + primal * step.u, self.dual + dual * step.z
-        return Psd.of(self.cone, self.schur, u, z)
 
     def _stack(self, v: Array) -> Array:
         """The matrices of a vector."""

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
+from condal.methods.interior.schur_stack import StackSchur
 
 SPARSE_CALL = 3e4  # numbers of a dense product that take as long as the call of a sparse one
 SPARSE_ENTRY = 5.0  # numbers of a dense product that take as long as an entry of a sparse one
@@ -71,6 +72,11 @@ class Cone:
     def gram(self) -> ScaledGram:
         """The plan for A H A' with diagonal H."""
         return ScaledGram.of(self.A)
+
+    @cached_property
+    def schur(self) -> StackSchur:
+        """The plan for the Schur complement of matrices."""
+        return StackSchur.of(self.A, self.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +152,7 @@ class Step:
     z: Array
 
 
+@dataclass(frozen=True, eq=False)
 class ConePoint(ABC):
     """u inside a cone, z inside its dual, and the Newton step for u z = mu from them.
 
@@ -154,10 +161,31 @@ class ConePoint(ABC):
     for each cone, with H positive definite: X . Z^-1 for matrices (Helmberg et al. 1996, Kojima et
     al. 1997, Monteiro 1997), u/z for u >= 0, and the square of the Nesterov-Todd scaling for
     second-order cones. A H A', summed over the cones, is the Schur complement. `cone` holds the
-    columns of the data.
+    columns of the data; u and z are stacks where it is one.
     """
 
     cone: Cone
+    u: Array
+    z: Array
+
+    @classmethod
+    @abstractmethod
+    def of(cls, cone: Cone, u: Array, z: Array) -> ConePoint | None:
+        """Return the pair of two vectors; None unless both are inside."""
+
+    def moved(self, step: Step, primal: float, dual: float) -> ConePoint | None:
+        """Return the next pair; None unless it is inside."""
+        return self.of(self.cone, self.flat + primal * step.u, self.dual + dual * step.z)
+
+    @property
+    def flat(self) -> Array:
+        """u as a vector."""
+        return self.u.ravel()
+
+    @property
+    def dual(self) -> Array:
+        """z as a vector."""
+        return self.z.ravel()
 
     @property
     def gap(self) -> float:
@@ -168,16 +196,6 @@ class ConePoint(ABC):
     @abstractmethod
     def degree(self) -> float:
         """The gap at mu = 1."""
-
-    @property
-    @abstractmethod
-    def flat(self) -> Array:
-        """u as a vector."""
-
-    @property
-    @abstractmethod
-    def dual(self) -> Array:
-        """z as a vector."""
 
     @abstractmethod
     def add_to(self, M: Array) -> None:
@@ -194,7 +212,3 @@ class ConePoint(ABC):
     @abstractmethod
     def longest(self, step: Step) -> tuple[float, float]:
         """Return the largest feasible lengths for u and for z."""
-
-    @abstractmethod
-    def moved(self, step: Step, primal: float, dual: float) -> ConePoint | None:
-        """Return the next pair; None unless it is inside."""

@@ -17,27 +17,14 @@ from condal.methods.interior.standard import Cone, ConePoint, Step
 class Orthant(ConePoint):
     """u, z > 0."""
 
-    cone: Cone
-    u: Array
-    z: Array
-
     @classmethod
-    def first(cls, cone: Cone, u: Array, z: Array) -> Orthant | None:
-        """Return the pair of two vectors; None unless both are inside."""
+    def of(cls, cone: Cone, u: Array, z: Array) -> Orthant | None:
         inside = min(u.min(initial=1.0), z.min(initial=1.0)) > 0
         return cls(cone, u, z) if inside else None
 
     @property
     def degree(self) -> float:
         return float(self.u.size)
-
-    @property
-    def flat(self) -> Array:
-        return self.u
-
-    @property
-    def dual(self) -> Array:
-        return self.z
 
     def add_to(self, M: Array) -> None:
         """A H A'."""
@@ -55,9 +42,6 @@ class Orthant(ConePoint):
     def longest(self, step: Step) -> tuple[float, float]:
         return _ratio(self.u, step.u), _ratio(self.z, step.z)
 
-    def moved(self, step: Step, primal: float, dual: float) -> Orthant | None:
-        return Orthant.first(self.cone, self.u + primal * step.u, self.z + dual * step.z)
-
 
 def _ratio(u: Array, du: Array) -> float:
     """The largest t with u + t du >= 0."""
@@ -69,27 +53,14 @@ def _ratio(u: Array, du: Array) -> float:
 class SecondOrder(ConePoint):
     """Stacks of u and z with |(u_2, ...)| < u_1, and the Nesterov-Todd scalings N z = N^-1 u."""
 
-    cone: Cone
-    u: Array
-    z: Array
-
     @classmethod
-    def first(cls, cone: Cone, u: Array, z: Array) -> SecondOrder | None:
-        """Return the pair of two vectors; None unless both are inside."""
+    def of(cls, cone: Cone, u: Array, z: Array) -> SecondOrder | None:
         stacks = u.reshape(-1, cone.n), z.reshape(-1, cone.n)
         return cls(cone, *stacks) if all(map(_inside, stacks)) else None
 
     @property
     def degree(self) -> float:
         return float(len(self.u))
-
-    @property
-    def flat(self) -> Array:
-        return self.u.ravel()
-
-    @property
-    def dual(self) -> Array:
-        return self.z.ravel()
 
     @cached_property
     def _roots(self) -> tuple[Array, Array]:
@@ -162,10 +133,6 @@ class SecondOrder(ConePoint):
         return _until_flat(self.u, step.u.reshape(shape)), _until_flat(
             self.z, step.z.reshape(shape)
         )
-
-    def moved(self, step: Step, primal: float, dual: float) -> SecondOrder | None:
-        u, z = self.flat + primal * step.u, self.dual + dual * step.z
-        return SecondOrder.first(self.cone, u, z)
 
 
 def _determinant(u: Array) -> Array:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,57 +33,40 @@ class Vectoriser:
     @property
     def size(self) -> int:
         """The length of the vector."""
-        return _size(self.shape)
+        return sum(map(prod, _leaves(self.shape)))
 
     @property
     def largest(self) -> int:
         """The side of the largest matrix; 0 for vectors alone."""
-        return _largest(self.shape)
+        return max((leaf[0] for leaf in _leaves(self.shape) if len(leaf) == 2), default=0)
 
     def point(self, x: Array) -> Any:
         """Return the point of a vector, as a view."""
-        return _unpacked(x, self.shape)
+        ends = np.cumsum([prod(leaf) for leaf in _leaves(self.shape)])
+        return _shaped(iter(np.split(x, ends[:-1])), self.shape)
 
     def vector(self, x: Point) -> Array:
         """Return a point as a vector."""
-        return _packed(dense(x))
+        return _joined(_leaves(dense(x)))
 
     def gradient(self, v: Gradient) -> Array:
         """Return a gradient as a vector."""
-        return _packed(_full(v))
+        return _joined([a.to_dense() if isinstance(a, Symmetric) else a for a in _leaves(v)])
 
 
 def _shape(v: Gradient) -> Any:
     return tuple(map(_shape, v)) if isinstance(v, tuple) else [*v.shape]
 
 
-def _size(shape: Any) -> int:
+def _shaped(parts: Iterator[Array], shape: Any) -> Any:
     if isinstance(shape, tuple):
-        return sum(map(_size, shape))
-    return int(np.prod(shape))
+        return tuple(_shaped(parts, part) for part in shape)
+    return next(parts).reshape(shape)
 
 
-def _largest(shape: Any) -> int:
-    if isinstance(shape, tuple):
-        return max(map(_largest, shape))
-    return int(shape[0]) if len(shape) == 2 else 0
+def _leaves(x: Any) -> list[Any]:
+    return [leaf for part in x for leaf in _leaves(part)] if isinstance(x, tuple) else [x]
 
 
-def _unpacked(x: Array, shape: Any) -> Any:
-    if not isinstance(shape, tuple):
-        return x.reshape(shape)
-    ends = np.cumsum([_size(part) for part in shape])
-    blocks = zip(np.split(x, ends[:-1]), shape, strict=True)
-    return tuple(_unpacked(block, block_shape) for block, block_shape in blocks)
-
-
-def _packed(x: Any) -> Array:
-    if isinstance(x, tuple):
-        return np.concatenate([_packed(part) for part in x])
-    return np.ravel(x)
-
-
-def _full(v: Gradient) -> Any:
-    if isinstance(v, tuple):
-        return tuple(map(_full, v))
-    return v.to_dense() if isinstance(v, Symmetric) else v
+def _joined(parts: list[Array]) -> Array:
+    return np.ravel(parts[0]) if len(parts) == 1 else np.concatenate([*map(np.ravel, parts)])

@@ -59,13 +59,7 @@ class Schwarz:
             place = np.minimum(np.searchsorted(entries, pairs), entries.size - 1)
             sources.append(np.where(entries[place] == pairs, place, entries.size))
             keys.append(pairs)
-        diagonal = np.arange(side, dtype=np.int64) * (side + 1)  # for rows without entries
-        every = np.concatenate([*(pairs.ravel() for pairs in keys), diagonal])
-        unique, place = np.unique(every, return_inverse=True)
-        row, column = np.divmod(unique, max(1, side))
-        counts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=side))])
-        place = place[: every.size - side].astype(np.int32)
-        return cls(side, sources, place, column.astype(np.int32), counts.astype(np.int32))
+        return cls(side, sources, *_pattern(keys, side))
 
     def inverse(self, data: Array, diagonal: Array) -> Any:
         """The sum of the inverses, given the entries of J J' and its diagonal."""
@@ -80,6 +74,17 @@ class Schwarz:
             rest = np.where(lonely, 1.0 / np.maximum(diagonal, least), 0.0)
             inverse = sp.csr_array(inverse + diagonal_matrix(rest))
         return inverse
+
+
+def _pattern(keys: list[Indices], side: int) -> tuple[Any, Any, Any]:
+    """The places of entries row * side + column in a CSR array, its columns and its pointers."""
+    diagonal = np.arange(side, dtype=np.int64) * (side + 1)  # for rows without entries
+    every = np.concatenate([*map(np.ravel, keys), diagonal])
+    unique, place = np.unique(every, return_inverse=True)
+    row, column = np.divmod(unique, max(1, side))
+    pointers = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=side))])
+    place = place[: every.size - side]
+    return place.astype(np.int32), column.astype(np.int32), pointers.astype(np.int32)
 
 
 def _inverses(blocks: Array, least: float) -> Array:
@@ -228,16 +233,9 @@ class Coupling:
         order, begin, keys = position[i[self._narrow_touches]], 0, []
         for rows, count in self.groups:
             block = order[begin : begin + rows.shape[0]].reshape(-1, count)
-            keys.append((block[:, :, None] * self.narrow.size + block[:, None, :]).ravel())
+            keys.append(block[:, :, None] * self.narrow.size + block[:, None, :])
             begin += rows.shape[0]
-        diagonal = np.arange(self.narrow.size) * (self.narrow.size + 1)  # for rows without entries
-        every = np.concatenate([*keys, diagonal])
-        unique, place = np.unique(every, return_inverse=True)
-        row, column = np.divmod(unique, max(1, self.narrow.size))
-        counts = np.bincount(row, minlength=self.narrow.size)
-        pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        place = place[: every.size - diagonal.size].astype(np.int32)
-        return place, column.astype(np.int32), pointers
+        return _pattern(keys, self.narrow.size)
 
     @cached_property
     def touched(self) -> Any:

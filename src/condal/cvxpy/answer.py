@@ -28,7 +28,7 @@ from condal.cvxpy.nearest import NearestMatrix
 from condal.cvxpy.options import Options
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.methods.interior.cost import MAX_ENGINE_SECONDS
+from condal.methods.interior.standard import MAX_ENGINE_SECONDS
 from condal.problems.conic.proposed import result_of
 from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress

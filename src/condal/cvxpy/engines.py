@@ -20,8 +20,8 @@ from condal.cvxpy.interior import ClarabelEngine, Proposal
 from condal.cvxpy.nearest import NearestMatrix
 from condal.cvxpy.options import Options
 from condal.errors import ProblemError
-from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import propose as embedding
+from condal.methods.interior.standard import stacked_step_seconds
 from condal.problems.conic.model import ConicModel
 from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError

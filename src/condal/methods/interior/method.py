@@ -21,10 +21,10 @@ from condal.linalg.points import Array, Point
 from condal.linalg.rounding import TINY
 from condal.methods.choice import INTERIOR_STEPS, MAX_STEP_SECONDS, Estimate
 from condal.methods.interior.assembly import bounds, standard_form
-from condal.methods.interior.cost import step_seconds
 from condal.methods.interior.embedding import Embedded, Numbers
 from condal.methods.interior.engine import Path, Scaled
 from condal.methods.interior.form import StandardForm
+from condal.methods.interior.standard import step_seconds
 from condal.methods.state import State, Warm, require_linear
 from condal.types import Keeps, Storage
 

@@ -1,8 +1,9 @@
-"""The cones of a conic program, and points inside them."""
+"""The cones of a conic program, the cost of a step, and points inside the cones."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
@@ -11,7 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
-from condal.methods.interior.schur_stack import StackSchur
+from condal.methods.choice import (
+    INTERIOR_CALLS,
+    INTERIOR_FACTOR,
+    INTERIOR_PRODUCT,
+    INTERIOR_WRITE,
+)
+from condal.methods.interior.schur_stack import StackSchur, schur_nanoseconds
+from condal.runtime.meter import spend
 
 SPARSE_CALL = 3e4  # numbers of a dense product that take as long as the call of a sparse one
 SPARSE_ENTRY = 5.0  # numbers of a dense product that take as long as an entry of a sparse one
@@ -19,6 +27,9 @@ MAX_PAIRS = 2**21
 FULL_ROW = 0.2  # share of nonzeros above which a row is stored as an array
 PAIR = 5.0  # ns per pair of entries of a column
 GEMM = 0.06  # ns per multiplication and addition of a product
+READ = 2e-8  # seconds per entry of A, all reads together
+STACK_CALLS = 4e-4  # seconds per stack of equal blocks
+MAX_ENGINE_SECONDS = 2.0  # of a step of an engine, before methods with cheaper steps are tried
 
 
 def is_small(A: Any) -> bool:
@@ -52,6 +63,32 @@ class Block(Sized, Protocol):
     @property
     def doubled(self) -> bool:
         """Whether the entries off the diagonal of such a triangle are doubled."""
+
+
+def step_seconds(A: Any, parts: Sequence[Sized]) -> float:
+    """Estimate the seconds of a step: the Schur complement and its factor, and the matrices."""
+    matrices = sum(part.kind == "psd" for part in parts)
+    return arithmetic_seconds(A, parts) + INTERIOR_CALLS * (1 + matrices)
+
+
+def stacked_step_seconds(A: Any, parts: Sequence[Sized]) -> float:
+    """Estimate the seconds of a step in which equal matrices are one stack."""
+    stacks = len({part.n for part in parts if part.kind == "psd"})
+    return arithmetic_seconds(A, parts) + STACK_CALLS * (2 + stacks)
+
+
+def arithmetic_seconds(A: Any, parts: Sequence[Sized]) -> float:
+    """Estimate the seconds of the arithmetic of a step, without its calls."""
+    rows, columns, end = A.shape[0] + len(parts), sp.csc_array(A), 0
+    total = INTERIOR_FACTOR * rows**3 + INTERIOR_WRITE * rows**2 + READ * A.nnz
+    for part in parts:
+        spend(0.0)
+        begin, end = end, end + part.length
+        if part.kind == "psd":
+            counts = np.bincount(columns.indices[columns.indptr[begin] : columns.indptr[end]])
+            schur = 1e-9 * schur_nanoseconds(counts[counts > 0], part.n)
+            total += INTERIOR_PRODUCT * part.n**3 + schur
+    return float(total)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,8 @@ from condal.certificates.proposals import corrected
 from condal.linalg.points import Array
 from condal.linalg.rounding import row_squares
 from condal.linalg.sparse import diagonal_matrix
-from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal, propose
+from condal.methods.interior.standard import stacked_step_seconds
 from condal.runtime.limits import current_limit
 
 MAX_STEP_SECONDS = 0.05  # of the engine, for a form whose interior is searched for

@@ -20,8 +20,8 @@ from condal.certificates.history import History, Row
 from condal.certificates.judge import of_point
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.rounding import Proof, row_norms, stable_norm
-from condal.methods.interior.cost import MAX_ENGINE_SECONDS, stacked_step_seconds
 from condal.methods.interior.engine import ACCURACY, Proposal, propose
+from condal.methods.interior.standard import MAX_ENGINE_SECONDS, stacked_step_seconds
 from condal.problem import Problem, gap_unit
 from condal.problems.conic.folded import Part
 from condal.problems.conic.interpretation import ON_OWN_DATA

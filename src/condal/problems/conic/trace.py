@@ -10,8 +10,8 @@ import numpy as np
 
 from condal.certificates.judge import Ending
 from condal.linalg.rounding import row_squares
-from condal.methods.interior.cost import stacked_step_seconds
 from condal.methods.interior.engine import Proposal
+from condal.methods.interior.standard import stacked_step_seconds
 from condal.problems.conic.folded import Part
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import (

@@ -163,29 +163,33 @@ class SurfaceRows:
 
     def values(self, R: Array) -> Array:
         """A(R R'), with the squares of the slacks."""
-        products = np.empty(self._pairs[0].size)
-        for block, left, right in self._gathered(R, R):
-            np.einsum("kr,kr->k", left, right, out=products[block])
-        image = self._weights @ products
-        if self.squares.size:
-            image[self.squares] += self.c * np.sum((self.vectors.T @ R[: self.n]) ** 2, axis=1)
-        return self._completed(image, R, R)
+        return self._image(self._products(R, R), R, R, 1.0)
 
     def along(self, R: Array, D: Array) -> Array:
         """J D = A(R D' + D R'), with twice the products of the slacks."""
+        products = self._products(R, D)
+        products += products if self._on_diagonal else self._products(D, R)
+        return self._image(products, R, D, 2.0)
+
+    def _products(self, R: Array, D: Array) -> Array:
+        """<R_a, D_b> for the positions (a, b) of the entries of A."""
         products = np.empty(self._pairs[0].size)
         for block, left, right in self._gathered(R, D):
             np.einsum("kr,kr->k", left, right, out=products[block])
-        if self._on_diagonal:
-            products *= 2.0
-        else:
-            for block, left, right in self._gathered(D, R):
-                products[block] += np.einsum("kr,kr->k", left, right)
+        return products
+
+    def _image(self, products: Array, R: Array, D: Array, factor: float) -> Array:
+        """The image of the products, with the squares, the trace and the slacks, times a factor."""
         image = self._weights @ products
         if self.squares.size:
-            left, right = self.vectors.T @ R[: self.n], self.vectors.T @ D[: self.n]
-            image[self.squares] += 2 * self.c * np.sum(left * right, axis=1)
-        return self._completed(image, R, D, 2.0)
+            left = self.vectors.T @ R[: self.n]
+            right = left if D is R else self.vectors.T @ D[: self.n]
+            image[self.squares] += factor * self.c * np.sum(left * right, axis=1)
+        if self.traced:
+            inner = np.einsum("ij,ij->", R[: self.n], D[: self.n])
+            image = np.append(image, factor * inner)
+        image[self.bounded] += factor * self.signs[self.bounded] * self.slacks(R) * self.slacks(D)
+        return np.asarray(image)
 
     def adjoint(self, u: Array) -> Any:
         """A'u, without the trace, for products: a CSR array unless there are squares."""
@@ -218,14 +222,6 @@ class SurfaceRows:
         if self._on_diagonal and self._columns.size == self.n and not self.squares.size:
             return (self._spread @ u[: self.size])[:, None] * R
         return self.adjoint(u) @ R
-
-    def _completed(self, image: Array, R: Array, D: Array, factor: float = 1.0) -> Array:
-        """The image with the equation of the trace and the products of the slacks."""
-        if self.traced:
-            inner = np.einsum("ij,ij->", R[: self.n], D[: self.n])
-            image = np.append(image, factor * inner)
-        image[self.bounded] += factor * self.signs[self.bounded] * self.slacks(R) * self.slacks(D)
-        return image
 
     def _gathered(self, R: Array, D: Array) -> Iterator[tuple[slice, Array, Array]]:
         """Blocks of pairs (a, b) of the entries of A, with the rows R_a and D_b."""

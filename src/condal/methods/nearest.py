@@ -129,27 +129,10 @@ class NearestPoint:
 def nearest_psd(
     C: Array, rows: Any, b: Array, accuracy: float, start: Array | None = None
 ) -> tuple[NearestPoint, int]:
-    """Return the point near enough to the solution, and the iterations.
+    """Return the point whose residual is that small, relative to 1 + |b|, and the Newton steps.
 
-    Parameters
-    ----------
-    C : ndarray of shape (n, n)
-        The symmetric matrix to approximate.
-    rows : sparse matrix of shape (m, n * n)
-        The equations.
-    b : ndarray of shape (m,)
-        Their right sides.
-    accuracy : float
-        The residual to reach, relative to 1 + |b|.
-    start : ndarray of shape (m,), optional
-        The first y; 0 by default.
-
-    Returns
-    -------
-    point : NearestPoint
-        The last point: it may be less accurate.
-    iterations : int
-        The Newton steps.
+    It may be less accurate: its error tells. `rows` are the equations, a sparse matrix with n^2
+    columns, b their right sides, and `start` the first y, 0 by default.
     """
     at = NearestPoint(C, rows, b, np.zeros(b.size) if start is None else start)
     for k in range(MAX_ITERS):

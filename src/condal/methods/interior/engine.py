@@ -37,17 +37,8 @@ MAX_STACKED_SIDE = 40  # of matrices that are stacked: larger ones gain nothing
 class Proposal:
     """What the engine ends with; every vector is a proposal, none is a proof.
 
-    Attributes
-    ----------
-    outcome : {"solution", "separator", "direction"}
-        Whether the ends look like a solution, a y with -A'y in the dual cone and <b, y> > 0, or a
-        ray x with Ax = 0 and <c, x> < 0.
-    x, y : ndarray
-        The pair, or the ray.
-    error : float
-        The relative error of the pair or of the ray.
-    iterations : int
-        The iterations.
+    x and y look like a solution of that relative error; or y like a "separator", with -A'y in the
+    dual cone and <b, y> > 0; or x like a "direction", with Ax = 0 and <c, x> < 0.
     """
 
     outcome: Literal["solution", "separator", "direction"]
@@ -83,23 +74,9 @@ class Proposal:
 def propose(
     c: Array, A: Any, b: Array, cones: Sequence[Block], *, accuracy: float = ACCURACY
 ) -> Proposal:
-    """Follow the central path of the embedding to a solution or a ray.
+    """Follow the central path of the embedding to a solution that is accurate enough, or to a ray.
 
-    Parameters
-    ----------
-    c, b : ndarray
-        The costs and the right sides.
-    A : sparse matrix
-        One row per equation.
-    cones : sequence of Block
-        The blocks of x.
-    accuracy : float, optional
-        The relative error at which a solution is accurate enough.
-
-    Returns
-    -------
-    Proposal
-        The proposal. The limit of the call under way ends the iterations early.
+    The limit of the call under way ends it early.
     """
     return Path(Scaled.of(c, A, b, cones)).followed(accuracy)
 

@@ -146,9 +146,9 @@ class AcceleratedGradient:
                 carry = carry.with_directions(refuting)
             if carry.x.rank == 0 or not time_is_up():
                 carry, Mx = step(problem, carry, Mx)
-            value, gap, lower = problem.f.value(Mx), inf, -inf
-            last = False
-            if carry.stuck or carry.columns >= _columns_per_bound(carry):
+            value, gap, lower, last = problem.f.value(Mx), inf, -inf, False
+            width = carry.basis.shape[1]
+            if carry.stuck or carry.columns >= max(BOUND_COLUMNS, 2 * BOUND_STEPS * width):
                 before = carry.gap
                 carry, lower = _bounded(problem, carry, Mx, self._directions(problem))
                 gap = carry.gap
@@ -196,10 +196,6 @@ def _bounded(
 def _affordable(X: Spectral, count: int) -> int:
     """The number of eigenvectors to ask for: no more than fit."""
     return min(X.n, max(2, min(count, MAX_NEW_NUMBERS // X.n)))
-
-
-def _columns_per_bound(carry: AcceleratedState) -> int:
-    return max(BOUND_COLUMNS, 2 * BOUND_STEPS * carry.basis.shape[1])
 
 
 def _known(x: LowRank) -> Array | None:

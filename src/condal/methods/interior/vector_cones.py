@@ -56,7 +56,8 @@ class SecondOrder(ConePoint):
     @classmethod
     def of(cls, cone: Cone, u: Array, z: Array) -> SecondOrder | None:
         stacks = u.reshape(-1, cone.n), z.reshape(-1, cone.n)
-        return cls(cone, *stacks) if all(map(_inside, stacks)) else None
+        inside = all((v[:, 0] > 0).all() and (_determinant(v) > 0).all() for v in stacks)
+        return cls(cone, *stacks) if inside else None
 
     @property
     def degree(self) -> float:
@@ -138,10 +139,6 @@ class SecondOrder(ConePoint):
 def _determinant(u: Array) -> Array:
     width = np.linalg.norm(u[:, 1:], axis=1)
     return np.asarray((u[:, 0] - width) * (u[:, 0] + width))
-
-
-def _inside(u: Array) -> bool:
-    return bool(np.all(u[:, 0] > 0) and np.all(_determinant(u) > 0))
 
 
 def _until_flat(u: Array, d: Array) -> float:

@@ -104,7 +104,7 @@ class Sweeps:
             return None  # the term of R_i is then not a multiple of R_i
         weights = stored.data[off] * lengths[i[off]] * lengths[j[off]]
         places = (stored.row[off], stored.col[off])
-        largest = _largest(weights)
+        largest = float(np.abs(weights).max(initial=0.0)) or 1.0  # sweeps do not depend on it
         joined = sp.csr_array((weights / largest, places), stored.shape)
         constant = float(stored.data[~off] @ squares[i[~off]]) / largest
         ones = np.ones(weights.size)
@@ -233,11 +233,6 @@ def move_rows(rows: Array, pull: Array, omega: float) -> tuple[Array, Array]:
 def row_sizes(rows: Array) -> Array:
     """Return the length of each row, as a column."""
     return np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-
-
-def _largest(weights: Array) -> float:
-    """The largest absolute value; sweeps do not depend on the scale of C."""
-    return float(np.abs(weights).max(initial=0.0)) or 1.0
 
 
 def next_omega(omega: float, rate: float) -> float:

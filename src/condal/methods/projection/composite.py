@@ -106,7 +106,7 @@ class Composite:
             if following is None:
                 break
             at = following
-        return self._near(at)
+        return ProximalPoint(at.z, self.rows * at.y, at.tied)
 
     def images(self, x: Array) -> Array:
         """Ax."""
@@ -115,9 +115,6 @@ class Composite:
     def adjoint(self, y: Array) -> Array:
         """Return A'y as n^2 numbers."""
         return np.asarray(self.B.T @ (y / self.rows))
-
-    def _near(self, at: _Trial) -> ProximalPoint:
-        return ProximalPoint(at.z, self.rows * at.y, at.tied)
 
     def _at(self, u: Array, rho: float, tied: Array) -> _Trial:
         """z, s and the gradient for y_L = tied."""

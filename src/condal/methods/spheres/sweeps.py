@@ -60,7 +60,8 @@ class PairSweeps:
     @property
     def max_neighbours(self) -> int:
         """The largest number of neighbours of a vector."""
-        return max((group.degree for group in self._groups()), default=0)
+        groups = chain.from_iterable(self.slots.arrangement.colours)
+        return max((group.degree for group in groups), default=0)
 
     def sorted_rows(self, R: Array) -> Array:
         """Return R in the order of the sweeps."""
@@ -125,9 +126,6 @@ class PairSweeps:
                 self.slots.fetch(colour, R)
             if time_is_up():
                 break
-
-    def _groups(self) -> Iterator[Group]:
-        return chain.from_iterable(self.slots.arrangement.colours)
 
     def _colours(self, R: Array) -> list[list[Block]]:
         """Return the blocks of each colour.

@@ -14,7 +14,7 @@ from condal.certificates.evaluation import EvaluatedPoint
 from condal.certificates.ledger import CertifiedPoint, ProofLedger, _share
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.result import Status
-from condal_lab.experiments.stand_ins import random_graph
+from condal_lab.generated import random_graph
 
 SENSES = pytest.mark.parametrize("sense", [1, -1])
 

@@ -15,7 +15,7 @@ from condal import eigen, storage
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import GramTerm
 from condal.linalg.triangles import LowerTerm
-from condal_lab.experiments.stand_ins import planar_union
+from condal_lab.generated import planar_union
 from spaces import random_symmetric
 
 ENGINES = [

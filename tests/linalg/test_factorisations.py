@@ -27,7 +27,7 @@ from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.symbolic import column_counts, elimination, envelope, minimum_degree
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import work_done
-from condal_lab.experiments.stand_ins import planar_union
+from condal_lab.generated import planar_union
 from laws.spectra import INDEFINITE, of_graph, random_graph, torus
 
 N = 3000

@@ -23,8 +23,7 @@ from condal.linalg.reductions import (
     without_outlier,
 )
 from condal.linalg.symmetric import Symmetric
-from condal_lab.bench.generated import theta
-from condal_lab.experiments.stand_ins import dependency_graph
+from condal_lab.generated import dependency_graph, theta
 from laws.spectra import torus
 from sparse_matrices import random_sparse
 

@@ -15,7 +15,7 @@ from condal.driver.scaling import normalise
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.methods import LowRankCGAL
 from condal.methods.lowrank.rounds import Rounds
-from condal_lab.experiments.stand_ins import random_graph
+from condal_lab.generated import random_graph
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ import condal
 from condal.cli.app import cli
 from condal_lab.bench import truths
 from condal_lab.bench.applications import poses, small_completion
-from condal_lab.experiments.stand_ins import separated_blobs
+from condal_lab.generated import separated_blobs
 from in_cvxpy.test_cvxpy_limits import nearest_correlation, seconds_of
 from known import random_graph
 from soak.table import Row

@@ -1,3 +1,3 @@
 from condal_lab import methods as methods
 from condal_lab import sweeps as sweeps
-from condal_lab.sweeps.launch import sweep as sweep
+from condal_lab.sweeps.run import sweep as sweep

@@ -7,7 +7,7 @@ import pytest
 
 from condal_lab.bench import applications, truths
 from condal_lab.bench.cases import BenchCase, Set
-from condal_lab.bench.job import Job
+from condal_lab.bench.results import Job
 from condal_lab.bench.sets import SETS
 from condal_lab.bench.worker import work
 

@@ -12,16 +12,16 @@ from condal.problem import problem_of
 from condal.problems.completion import matrix_completion
 from condal.problems.conic import conic_model
 from condal_lab.bench.cases import locate
-from condal_lab.bench.generated import sparse_rows, uniform_graph
-from condal_lab.bench.job import Job
 from condal_lab.bench.peers import installed
 from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.peers.peer import Limits, PeerAnswer
+from condal_lab.bench.results import Job
 from condal_lab.bench.run import BenchPlan, jobs, run_once
 from condal_lab.bench.sets import SETS, named
 from condal_lab.bench.specialised import soft_impute
 from condal_lab.bench.truths import Ratings, diffraction, noisy_entries, star_ratings
 from condal_lab.experiments.data import SOURCES
+from condal_lab.generated import sparse_rows, uniform_graph
 from known import DATA, needs_data
 
 

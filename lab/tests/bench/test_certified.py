@@ -7,9 +7,9 @@ import pytest
 
 import condal
 from condal_lab.bench.certified import certify_answer, make_feasible, recover_dual
-from condal_lab.bench.generated import torus
 from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.peers.peer import Limits, PeerAnswer
+from condal_lab.generated import torus
 from known import PLANTED
 
 TOL = 1e-6

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("cvxpy", minversion="1.9", reason="the set needs CVXPY 1.9")
 
 from condal.problems.conic.program import Block, Program
-from condal_lab.bench import compact
+from condal_lab.bench import table as compact
 from condal_lab.bench.conic import families, through_cvxpy
 from condal_lab.bench.conic.everyday import PROBLEMS
 from condal_lab.bench.conic.instances import (
@@ -27,15 +27,13 @@ from condal_lab.bench.conic.instances import (
     family_group,
     member,
 )
-from condal_lab.bench.conic.question import ConicAnswer, Question, Truth, judge
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion, violation
-from condal_lab.bench.conic.through_file import FileQuestion
-from condal_lab.bench.job import BenchRun, Job
+from condal_lab.bench.conic.through_file import ConicAnswer, FileQuestion, Question, Truth, judge
 from condal_lab.bench.peers import installed
 from condal_lab.bench.peers.files import ProgramTask, sdpa_of
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal
 from condal_lab.bench.peers.programs import PACKAGES
-from condal_lab.bench.results import Results
+from condal_lab.bench.results import BenchRun, Job, Results
 from condal_lab.bench.run import run_once
 from condal_lab.bench.sets import SETS
 from condal_lab.bench.table import page

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from condal_lab.bench import memory
 from condal_lab.bench import run as module
-from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.peers.peer import CallTask, Peer, PeerAnswer
+from condal_lab.bench.process import begin_peak, peak
+from condal_lab.bench.results import BenchRun, Job
 from condal_lab.bench.run import BenchPlan, jobs, repeat_run, run_once, run_to_tolerance
 from condal_lab.bench.sets import SETS
 from condal_lab.bench.table import notes
@@ -84,9 +84,9 @@ def test_the_peak_is_that_of_the_solve():
     large = np.ones(60_000_000)
     assert large.sum() > 0
     del large
-    if not memory.begin():
+    if not begin_peak():
         pytest.skip("the system does not let the peak be forgotten")
-    before = memory.peak()  # the process of the tests is already large
+    before = peak()  # the process of the tests is already large
     used = measure_solve(PeerTask(), 60.0)
     assert 240e6 < used.memory < before + 240e6 + 100e6  # and not before + 480e6
 

@@ -16,16 +16,15 @@ import pytest
 import condal
 from condal.errors import CondalError, FormatError, ProblemError
 from condal_lab.bench.certified import certify_answer
-from condal_lab.bench.generated import theta
-from condal_lab.bench.job import Job
 from condal_lab.bench.peers import PEERS, chosen, installed
 from condal_lab.bench.peers.executables import read_factor
 from condal_lab.bench.peers.files import ProgramTask
-from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal, TimeExceeded
+from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal, TimeExceeded, standard_form
+from condal_lab.bench.results import Job
 from condal_lab.bench.run import TIGHTENINGS
-from condal_lab.bench.standard import standard_form
 from condal_lab.bench.table import row
 from condal_lab.bench.worker import work
+from condal_lab.generated import theta
 from known import PLANTED
 
 PACKAGES = ("SCS", "Clarabel")  # of the development environment

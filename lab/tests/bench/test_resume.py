@@ -8,8 +8,7 @@ import pytest
 
 from condal.errors import CondalError
 from condal_lab.bench import run as module
-from condal_lab.bench.job import BenchRun
-from condal_lab.bench.results import Results, load, machine, save, versions
+from condal_lab.bench.results import BenchRun, Results, load, machine, save, versions
 from condal_lab.bench.run import MAX_RUNS, BenchPlan, run_set
 from condal_lab.bench.sets import SETS
 from condal_lab.bench.table import page

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from condal.errors import CondalError
-from condal_lab.bench.job import BenchRun
 from condal_lab.bench.profile import draw, factors, steps
-from condal_lab.bench.results import Results, load, machine, save, versions
+from condal_lab.bench.results import BenchRun, Results, load, machine, save, versions
 from condal_lab.bench.sets import SETS
 from condal_lab.bench.table import HEAD, growth, heading, notes, page, row, rows
 from condal_lab.benchmarks.runner import RESULTS

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from condal_lab.experiments.curve import Curve
-from condal_lab.experiments.reference import Reference
 from condal_lab.experiments.study import Study, make_study
-from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask
+from condal_lab.experiments.trial import MethodTrial, Reference, TrialBudget, TrialTask
 
 K = 10_000
 CALLS = np.unique(np.geomspace(1, K, 400).astype(int)).astype(float)

@@ -14,10 +14,9 @@ from commands import AS_A_SHELL_STARTS_IT
 from condal.cli.app import cli
 from condal_lab.commands.experiment import summary
 from condal_lab.experiments import catalogue
-from condal_lab.experiments.catalogue import EXPERIMENTS
+from condal_lab.experiments.catalogue import EXPERIMENTS, ExperimentReport
 from condal_lab.experiments.claims import ClaimVerdict, PaperClaim
 from condal_lab.experiments.contenders import CONTENDERS
-from condal_lab.experiments.report import ExperimentReport
 from condal_lab.experiments.trial import TrialBudget
 from condal_lab.sweeps import Lines
 

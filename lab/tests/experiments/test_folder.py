@@ -9,8 +9,7 @@ import condal
 from condal.errors import CondalError
 from condal_lab.experiments.curve import Curve
 from condal_lab.experiments.folder import MANIFEST, ExperimentFolder, Known
-from condal_lab.experiments.reference import Reference
-from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask
+from condal_lab.experiments.trial import MethodTrial, Reference, TrialBudget, TrialTask
 
 TASK = TrialTask("g1", "fwal", (1, -2), TrialBudget(100, 5.0))
 

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.points import dense
-from condal_lab.experiments import instances, stand_ins
+from condal_lab import generated
+from condal_lab.experiments import instances
 from condal_lab.experiments.instances import FULL, QUICK, SPECTRA, build, geneig, geneig_like
 from known import DATA, needs_data
 
@@ -47,7 +48,7 @@ def test_instances_travel_between_processes(name):
 
 
 def test_the_small_stand_in_has_the_counts_of_gd97b():
-    W = stand_ins.attached_graph()
+    W = generated.attached_graph()
     degrees = np.diff(W.indptr)
     weights = sp.tril(W).data
     assert W.shape == (47, 47)
@@ -59,10 +60,10 @@ def test_the_small_stand_in_has_the_counts_of_gd97b():
 
 
 def test_the_gset_stand_ins_have_the_make_of_g1_and_g40():
-    W = stand_ins.random_graph(400)
+    W = generated.random_graph(400)
     assert set(W.data) == {1.0}
     assert sp.tril(W).nnz / (400 * 399 / 2) == pytest.approx(0.06, abs=0.005)
-    W = stand_ins.planar_union(400)
+    W = generated.planar_union(400)
     assert set(W.data) == {-1.0, 1.0}
     # Two triangulations of 3n - 6 edges, few of them shared; degrees of at least 3 + 3.
     assert 0.97 * 2 * (3 * 400 - 6) < sp.tril(W).nnz <= 2 * (3 * 400 - 6)
@@ -71,7 +72,7 @@ def test_the_gset_stand_ins_have_the_make_of_g1_and_g40():
 
 
 def test_the_blobs_stand_in_order():
-    points = stand_ins.overlapping_blobs(10, k=5, spread=1e-3)
+    points = generated.overlapping_blobs(10, k=5, spread=1e-3)
     assert points.shape == (10, 10)
     np.testing.assert_array_equal(points.argmax(axis=1), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
 
@@ -79,7 +80,7 @@ def test_the_blobs_stand_in_order():
 def test_the_clustering_objective_is_that_of_the_paper():
     """<D, x> with squared distances: twice the cost of a clustering."""
     instance = build("mnist", quick=True)
-    points, labels = stand_ins.overlapping_blobs(), np.repeat(np.arange(5), 12)
+    points, labels = generated.overlapping_blobs(), np.repeat(np.arange(5), 12)
     x = (labels[:, None] == labels) / 12.0
     D = ((points[:, None] - points[None]) ** 2).sum(axis=2)
     cost = sum(((c - c.mean(axis=0)) ** 2).sum() for c in np.split(points, 5))

@@ -7,9 +7,9 @@ import pytest
 from condal_lab.benchmarks import paper, rates
 from condal_lab.benchmarks.paper import REMARKS, remark
 from condal_lab.experiments.claims import ClaimVerdict
+from condal_lab.experiments.folder import read_study
 from condal_lab.experiments.instances import FULL
 from condal_lab.experiments.rates import FILE, read_runs
-from condal_lab.experiments.stored import read_study
 from locations import ROOT
 
 STUDIES = {

@@ -9,7 +9,7 @@ import pytest
 from condal.errors import ProblemError
 from condal.problems import generalised_eigenvector
 from condal_lab.experiments.instances import QUICK, Instance, build
-from condal_lab.experiments.reference import Reference, reference
+from condal_lab.experiments.trial import Reference, reference
 from known import DATA, needs_data
 
 

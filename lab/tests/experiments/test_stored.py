@@ -6,8 +6,7 @@ from synthetic import CALLS, K, study, trial
 
 from condal.errors import CondalError
 from condal_lab.experiments import paper, rivals
-from condal_lab.experiments.folder import ExperimentFolder, Known
-from condal_lab.experiments.stored import collect, read_study, write_study
+from condal_lab.experiments.folder import ExperimentFolder, Known, collect, read_study, write_study
 
 
 @pytest.fixture

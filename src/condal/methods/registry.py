@@ -105,7 +105,7 @@ METHODS: dict[str, NamedMethod] = {
     "sketchy-cgm": NamedMethod("condal_lab.methods.variants.SketchyCGM"),
     "recovery": NamedMethod("recovery.DualRecovery", "recovery.RecoveryState"),
     "sketchy-cgal": NamedMethod(
-        "condal_lab.methods.sketchy_cgal.SketchyCGAL", options={"lam0": "lam0"}
+        "condal_lab.methods.variants.SketchyCGAL", options={"lam0": "lam0"}
     ),
 }
 

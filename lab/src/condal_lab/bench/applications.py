@@ -32,9 +32,8 @@ from condal.problems.completion import matrix_completion
 from condal.problems.trace_norm import trace_regression
 from condal_lab.bench import truths, written
 from condal_lab.bench.cases import BenchCase, Set, Written
-from condal_lab.bench.generated import random_edges, sparse_graph
 from condal_lab.bench.written import engines
-from condal_lab.experiments.stand_ins import adjacency
+from condal_lab.generated import adjacency, random_edges, sparse_graph
 
 TOL, TIGHT = 1e-3, 1e-4
 

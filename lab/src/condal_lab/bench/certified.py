@@ -14,8 +14,8 @@ from condal.linalg.symmetric import Symmetric
 from condal.problem import Model, Problem, problem_of
 from condal.smooth import Linear
 from condal.types import Spectral, from_user, to_user
-from condal_lab.bench.job import MAX_DISTANCE
 from condal_lab.bench.peers.peer import PeerAnswer
+from condal_lab.bench.results import MAX_DISTANCE
 
 OWN_DUAL, OUR_DUAL, ALONE, CLAIM = "x, y", "x, our y", "x alone", "own claim"
 KNOWN = "x, optimum"

@@ -9,9 +9,7 @@ from typing import Any
 from condal.io.formats import read_graph
 from condal.problem import Model
 from condal.problems import bisection, max_cut, max_k_cut, theta
-from condal_lab.bench.cases import BenchCase, Build, Quality, Set, Written
-from condal_lab.bench.generated import sparse_graph, sparse_rows, uniform_graph
-from condal_lab.bench.libraries import conic, program_case
+from condal_lab.bench.cases import BenchCase, Build, Quality, Set, Written, conic, program_case
 from condal_lab.bench.truths import (
     TEST_ERROR,
     Ratings,
@@ -20,7 +18,13 @@ from condal_lab.bench.truths import (
     ratings,
     star_ratings,
 )
-from condal_lab.experiments.stand_ins import planar_union, random_graph
+from condal_lab.generated import (
+    planar_union,
+    random_graph,
+    sparse_graph,
+    sparse_rows,
+    uniform_graph,
+)
 
 INTERIOR = ("SCS", "CSDP", "LoRADS", "SDPLR")
 FACTORED = ("LoRADS", "SDPLR")

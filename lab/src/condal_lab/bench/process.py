@@ -1,7 +1,8 @@
 """Work in a process of its own, or on MPI's ranks, with limits on wall time and memory.
 
 python -m condal_lab.bench.process WORK REPLY: the files hold a function and its arguments, and what
-it returns, as JSON. A reply of the first rank counts for all; the others return None.
+it returns, as JSON. A reply of the first rank counts for all; the others return None. The work can
+measure the peak memory of this process over a period.
 """
 
 from __future__ import annotations
@@ -111,6 +112,31 @@ def main(question: str, reply: str) -> None:
         partial = Path(reply).with_suffix(".part")
         partial.write_text(text, encoding="utf-8")
         partial.replace(reply)
+
+
+_CLEAR, _STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+_RESET_PEAK = "5"
+
+
+def begin_peak() -> bool:
+    """Reset the peak; return whether the system allows it."""
+    try:
+        _CLEAR.write_text(_RESET_PEAK, encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def peak() -> int:
+    """Return the peak memory in bytes since `begin_peak`, or of the process if that failed."""
+    try:
+        for line in _STATUS.read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 if __name__ == "__main__":

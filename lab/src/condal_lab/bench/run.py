@@ -12,11 +12,12 @@ from condal.errors import CondalError
 from condal.io.safe_files import PathLike
 from condal.runtime.limits import physical
 from condal_lab.bench.cases import BenchCase, Set
-from condal_lab.bench.job import BenchRun, Job
 from condal_lab.bench.peers import PEERS, YARDSTICKS
 from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.process import run_alone
 from condal_lab.bench.results import (
+    BenchRun,
+    Job,
     Results,
     all_versions,
     file_name,

@@ -14,17 +14,18 @@ from condal.errors import ProblemError
 from condal.problem import Model
 from condal.problems import k_means, max_cut
 from condal_lab.bench.applications import APPLICATIONS
-from condal_lab.bench.cases import BenchCase, Build, Set
+from condal_lab.bench.cases import DIMACS, SDPLIB, BenchCase, Build, Set, cut
 from condal_lab.bench.conic.instances import CONIC
 from condal_lab.bench.general import GENERAL
-from condal_lab.bench.generated import sparse_graph, theta, torus
-from condal_lab.bench.libraries import DIMACS, SDPLIB, cut
-from condal_lab.experiments.stand_ins import (
+from condal_lab.generated import (
     dependency_graph,
     overlapping_blobs,
     planar_union,
     random_graph,
     separated_blobs,
+    sparse_graph,
+    theta,
+    torus,
 )
 
 FACTORED = ("Pymanopt", "LoRADS", "SDPLR", "mixing")  # they optimise a factor of x

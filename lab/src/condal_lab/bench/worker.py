@@ -18,11 +18,9 @@ from condal.linalg.points import dense
 from condal.problem import Model, Problem
 from condal.result import Result
 from condal.types import Spectral, from_user
-from condal_lab.bench import memory
 from condal_lab.bench.cases import BenchCase, Written
 from condal_lab.bench.certified import CertifiedAnswer, certify_answer
-from condal_lab.bench.conic.question import ConicAnswer, Question, Truth, judge
-from condal_lab.bench.job import BenchRun, Job
+from condal_lab.bench.conic.through_file import ConicAnswer, Question, Truth, judge
 from condal_lab.bench.peers import solver
 from condal_lab.bench.peers.files import ProgramTask
 from condal_lab.bench.peers.peer import (
@@ -34,6 +32,8 @@ from condal_lab.bench.peers.peer import (
     TimeExceeded,
     Usage,
 )
+from condal_lab.bench.process import begin_peak, peak
+from condal_lab.bench.results import BenchRun, Job
 from condal_lab.bench.sets import SETS
 
 SHORT_SECONDS = 2.0  # of CPU time: shorter solves of a question are repeated
@@ -119,7 +119,7 @@ def _answer(model: Written, found: Any) -> PeerAnswer:
 
 def measure_solve(task: PeerTask, seconds: float, times: int = 1) -> Usage:
     """Measure a solve, the mean of `times`; SIGPROF ends this process when its CPU time is over."""
-    memory.begin()
+    begin_peak()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     began, cpu, programs = time.perf_counter(), time.process_time(), []
     for _ in range(times):
@@ -131,7 +131,7 @@ def measure_solve(task: PeerTask, seconds: float, times: int = 1) -> Usage:
     if programs:
         total = sum(usage.cpu for usage in programs)
         return Usage(total / times, wall / times, max(usage.memory for usage in programs))
-    return Usage(used / times, wall / times, memory.peak())
+    return Usage(used / times, wall / times, peak())
 
 
 def _judged_run(

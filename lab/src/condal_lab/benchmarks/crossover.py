@@ -19,8 +19,8 @@ from condal.methods.choice import MAX_STEP_SECONDS, Estimate, choices
 from condal.methods.rules import LineSearch
 from condal.methods.surface.rows import SurfaceRows
 from condal.problem import Problem
-from condal_lab.bench.generated import sparse_rows, uniform_graph
 from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
+from condal_lab.generated import sparse_rows, uniform_graph
 
 # n, and constraints per row of x.
 SIZES = (

@@ -16,9 +16,8 @@ import scipy.sparse as sp
 
 import condal
 from condal.cvxpy import CONDAL
-from condal_lab.bench.generated import sparse_graph
-from condal_lab.benchmarks.graphs import graph
-from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
+from condal_lab.benchmarks.runner import Benchmark, Case, Row, graph, timed
+from condal_lab.generated import sparse_graph
 
 TURNS = 9  # the minimum of fewer runs is unstable on a shared machine
 SMALL = "random"

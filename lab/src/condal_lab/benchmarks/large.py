@@ -18,10 +18,10 @@ import condal
 from condal.driver.memory import in_all
 from condal.problems import max_cut, phase_retrieval, theta
 from condal.storage import Sketch
-from condal_lab.bench.generated import sparse_graph
-from condal_lab.bench.memory import peak
+from condal_lab.bench.process import peak
 from condal_lab.bench.table import power, seconds
 from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
+from condal_lab.generated import sparse_graph
 from condal_lab.markdown import markdown
 
 R = 10  # columns of the sketch

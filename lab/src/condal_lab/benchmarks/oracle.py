@@ -15,9 +15,8 @@ import condal
 from condal.driver.scaling import normalise
 from condal.linalg.gradients import add
 from condal.storage import Sketch
-from condal_lab.bench.generated import sparse_graph
-from condal_lab.benchmarks.graphs import NAMES, graph
-from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
+from condal_lab.benchmarks.runner import NAMES, Benchmark, Case, Row, graph, timed
+from condal_lab.generated import sparse_graph
 
 ENGINES: dict[str, Any] = {
     "auto": condal.eigen.Automatic(),

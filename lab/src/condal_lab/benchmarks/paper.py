@@ -23,9 +23,8 @@ from condal_lab.experiments.claims import (
     instances_table,
     methods_table,
 )
-from condal_lab.experiments.folder import ExperimentFolder
+from condal_lab.experiments.folder import ExperimentFolder, collect, read_study, write_study
 from condal_lab.experiments.guarantees import measure_all
-from condal_lab.experiments.stored import collect, read_study, write_study
 from condal_lab.experiments.study import Study
 from condal_lab.markdown import markdown
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import condal
 from condal.methods.rules import Balanced, Classical, LineSearch
-from condal_lab.benchmarks.graphs import NAMES, graph
-from condal_lab.benchmarks.runner import Benchmark, Case, Row
+from condal_lab.benchmarks.runner import NAMES, Benchmark, Case, Row, graph
 
 GRID = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 

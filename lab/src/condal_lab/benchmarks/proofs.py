@@ -19,9 +19,9 @@ import condal
 from condal.conic import certify, conic_model
 from condal.errors import CondalError
 from condal.formats import read_graph
-from condal_lab.bench.libraries import program
+from condal_lab.bench.cases import program
 from condal_lab.benchmarks.runner import ROOT, Benchmark, Case, Row, timed
-from condal_lab.experiments.public import SOURCES
+from condal_lab.experiments.data import SOURCES
 
 DATA = Path(os.environ.get("CONDAL_DATA") or ".")
 

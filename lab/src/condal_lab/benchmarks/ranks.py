@@ -19,11 +19,10 @@ import scipy.sparse as sp
 import condal
 import condal_mpi
 from condal.storage import Sketch
-from condal_lab.bench.generated import sparse_graph, torus
-from condal_lab.bench.memory import peak
-from condal_lab.bench.process import MPIRUN, run_alone
+from condal_lab.bench.process import MPIRUN, peak, run_alone
 from condal_lab.benchmarks.runner import Benchmark, Case, Row
 from condal_lab.benchmarks.startup import cpu_seconds
+from condal_lab.generated import sparse_graph, torus
 from condal_lab.markdown import markdown
 from condal_mpi.engine import engine
 from condal_mpi.shards.folder import ShardFolder

@@ -129,7 +129,7 @@ def _grid(runs: Sequence[RateRun]) -> list[float]:
 
 def main(arguments: Sequence[str]) -> None:
     """Store the runs of a folder if one is given that has them; make the tables and the figure."""
-    from condal_lab.experiments.rate_figure import draw
+    from condal_lab.experiments.figures import draw_rates
 
     for folder in arguments:
         if (Path(folder) / "rates" / FILE).exists():
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str]) -> None:
     runs = read_runs(STORED / FILE)
     for name, text in tables(runs).items():
         (STORED / name).write_text(text, encoding="utf-8")
-    for path in draw(runs, STORED / "rates", (".svg",)):
+    for path in draw_rates(runs, STORED / "rates", (".svg",)):
         print(path)
 
 

@@ -11,12 +11,16 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from condal.errors import CondalError
+from condal.io.formats import read_graph
+from condal_lab.bench.cases import locate
 from condal_lab.bench.process import finite, run_alone
 from condal_lab.bench.results import machine, versions
+from condal_lab.generated import planar_union, random_graph, torus
 from condal_lab.markdown import aligned
 
 ROOT = Path(__file__).resolve().parents[4]  # of the clone
@@ -96,3 +100,18 @@ def table(rows: Sequence[Row]) -> str:
 
 def _cell(value: Any) -> str:
     return "-" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+STAND_INS = {
+    "G1": partial(random_graph, 800),
+    "G40": partial(planar_union, 2000),
+}
+NAMES = (*STAND_INS, "torus 50x40")
+
+
+def graph(name: str) -> Any:
+    """Return the adjacency matrix of one of these graphs."""
+    if name not in STAND_INS:
+        return torus(50, 40)
+    path = locate(name, None)
+    return STAND_INS[name]() if path is None else read_graph(path)

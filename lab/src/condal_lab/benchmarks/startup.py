@@ -17,8 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from condal.io.formats import write_rudy
-from condal_lab.benchmarks.graphs import graph
-from condal_lab.benchmarks.runner import ROOT, Benchmark, Case, Row
+from condal_lab.benchmarks.runner import ROOT, Benchmark, Case, Row, graph
 
 TURNS = 7
 # Command, reference, and the largest allowed ratio of their CPU times.

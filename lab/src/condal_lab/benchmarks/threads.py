@@ -14,8 +14,8 @@ import numpy as np
 from condal.driver.solve import solve
 from condal.linalg.blocked import VARIABLE
 from condal.problems import max_cut, theta
-from condal_lab.bench.generated import sparse_graph
 from condal_lab.benchmarks.runner import Benchmark, Case, Row, timed
+from condal_lab.generated import sparse_graph
 
 MODELS: dict[str, Any] = {"maxcut": max_cut, "theta": theta}
 SOLVES = (

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import condal
-from condal_lab.bench.generated import sparse_graph
 from condal_lab.benchmarks.runner import Benchmark, Case, Row
+from condal_lab.generated import sparse_graph
 
 SOURCE = f"{Path(condal.__file__).resolve().parent}/"
 N = 300

@@ -16,8 +16,7 @@ from condal_lab.commands.workers import resumable
 
 if TYPE_CHECKING:
     from condal_lab.bench.cases import Set
-    from condal_lab.bench.job import BenchRun
-    from condal_lab.bench.results import Results
+    from condal_lab.bench.results import BenchRun, Results
     from condal_lab.bench.run import BenchPlan
 
 OUT = "lab/results"
@@ -121,8 +120,17 @@ def _run(benchmark: Set, plan: BenchPlan) -> None:
 
 def _print(benchmark: Set, results: Results) -> None:
     """Print the tables in 80 columns; for many small instances, the summary of each group."""
-    from condal_lab.bench.compact import SUMMARY, summary
-    from condal_lab.bench.table import HEAD, RATIOS, TOO_WIDE, growth, heading, notes, rows
+    from condal_lab.bench.table import (
+        HEAD,
+        RATIOS,
+        SUMMARY,
+        TOO_WIDE,
+        growth,
+        heading,
+        notes,
+        rows,
+        summary,
+    )
     from condal_lab.markdown import aligned
 
     if benchmark.compact:

@@ -11,8 +11,8 @@ from condal.runtime.text import escape_terminal, table
 from condal_lab.commands.workers import resumable, workers
 
 if TYPE_CHECKING:
+    from condal_lab.experiments.catalogue import ExperimentReport
     from condal_lab.experiments.claims import PaperClaim
-    from condal_lab.experiments.report import ExperimentReport
 
 OUT = "condal-experiments"
 
@@ -58,9 +58,8 @@ def experiment(
     Data come from --data, $CONDAL_DATA or the user's cache, else they are
     downloaded. NAME is `all` for all experiments, as is --quick alone.
     """
-    from condal_lab.experiments.catalogue import EXPERIMENTS, named
+    from condal_lab.experiments.catalogue import EXPERIMENTS, named, produce, require_data
     from condal_lab.experiments.folder import ExperimentFolder
-    from condal_lab.experiments.report import produce, require_data
     from condal_lab.sweeps.progress import Lines
     from condal_lab.sweeps.workers import Workers
 

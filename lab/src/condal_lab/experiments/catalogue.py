@@ -1,19 +1,23 @@
-"""The experiments: their instances, methods, budgets and the paper's claims about them."""
+"""The experiments: instances, methods, budgets and the paper's claims; and how one is repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from condal.errors import ProblemError
-from condal_lab.experiments import guarantees, paper, rate_claims, rates, rivals
+from condal.io.formats.writing import write_text
+from condal_lab.experiments import claims, guarantees, paper, rate_claims, rates, rivals
 from condal_lab.experiments.claims import PaperClaim
+from condal_lab.experiments.data import find
+from condal_lab.experiments.folder import ExperimentFolder
 from condal_lab.experiments.instances import SPECTRA, Instance, build
-from condal_lab.experiments.run import ExperimentCase
+from condal_lab.experiments.run import ExperimentCase, run
 from condal_lab.experiments.study import NotRun, Study
 from condal_lab.experiments.trial import TrialBudget
 from condal_lab.sweeps.progress import Watch
@@ -86,9 +90,9 @@ def _measure_guarantees(*, quick: bool, **_: object) -> Measured:
 def _measure_rates(*, quick: bool, section: Path, workers: Workers, watch: Watch) -> Measured:
     plan = rates.QUICK if quick else rates.FULL
     runs = rates.measure_all(plan, section, workers, watch)
-    from condal_lab.experiments.rate_figure import draw  # imports matplotlib
+    from condal_lab.experiments.figures import draw_rates  # imports matplotlib
 
-    return Measured(rate_claims.expectations(runs), tuple(draw(runs, section / "rates")))
+    return Measured(rate_claims.expectations(runs), tuple(draw_rates(runs, section / "rates")))
 
 
 # A full trial ends after its oracle calls, so its curve does not depend on the machine; a quick one
@@ -246,3 +250,66 @@ def named(name: str) -> tuple[Experiment, ...]:
             "runs every one"
         )
     return (EXPERIMENTS[name],)
+
+
+@dataclass(frozen=True)
+class ExperimentReport:
+    """The paths of the figures and of claims.md, and the claims with their verdicts."""
+
+    figures: tuple[Path, ...]
+    page: Path
+    claims: tuple[PaperClaim, ...]
+
+
+def require_data(experiment: Experiment, folder: ExperimentFolder, data: str | None) -> None:
+    """Raise ProblemError before the trials if a file is not available."""
+    for plan in experiment.plans:
+        if plan.needs is not None and folder.reference(plan.name) is None:
+            find(plan.needs, data)
+
+
+def produce(
+    experiment: Experiment,
+    folder: ExperimentFolder,
+    *,
+    quick: bool,
+    data: str | None,
+    workers: Workers,
+    watch: Watch,
+    seconds: float | None = None,
+) -> ExperimentReport:
+    """Run the trials that the folder lacks, draw the figures and check the claims."""
+    studies = run(
+        [plan.case(quick=quick, seconds=seconds) for plan in experiment.plans],
+        partial(_instances, experiment.name, quick, data),
+        experiment.contenders,
+        folder,
+        workers=workers,
+        watch=watch,
+    )
+    name = f"{experiment.name}-quick" if quick else experiment.name
+    section = folder.section(name)
+    from condal_lab.experiments.figures import draw
+
+    figures = draw(experiment.layout, studies, section / experiment.name) if studies else []
+    measured = Measured([])
+    if experiment.measure is not None:
+        measured = experiment.measure(quick=quick, section=section, workers=workers, watch=watch)
+    checked = [*experiment.claims(studies), *measured.claims]
+    text = claims.page(
+        name,
+        experiment.title,
+        studies,
+        checked,
+        criteria=experiment.criteria,
+        remarks=experiment.remarks,
+        quick=quick,
+    )
+    write_text(section / "claims.md", [text])
+    drawn = (*figures, *measured.figures)
+    return ExperimentReport(drawn, section / "claims.md", tuple(checked))
+
+
+def _instances(name: str, quick: bool, data: str | None) -> list[Instance]:
+    """Build the instances in a worker, by name: the tests are closures and cannot be pickled."""
+    return EXPERIMENTS[name].instances(quick, data)

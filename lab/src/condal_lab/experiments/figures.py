@@ -1,6 +1,7 @@
-"""Figures in the paper's layout: objective residual and feasibility gap against lmo calls.
+"""Figures of the experiments, and of the rates; only this module of the experiments imports
+matplotlib.
 
-Only this module and `rate_figure` of the experiments import matplotlib.
+Those in the paper's layout show the objective residual and the feasibility gap against lmo calls.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from matplotlib.figure import Figure
 
 from condal.linalg.points import Array
 from condal.report.figures import rounded_coordinates
+from condal_lab.experiments.claims import label
 from condal_lab.experiments.contenders import CONTENDERS
 from condal_lab.experiments.curve import Curve
+from condal_lab.experiments.rate_claims import select
+from condal_lab.experiments.rates import METHODS, SHOWN, RateRun, peak_positions
 from condal_lab.experiments.study import Study, Tuned
 
 # The colours of Okabe and Ito for colour-blind readers, and a line style for each method, which
@@ -154,14 +158,12 @@ def _plot_atoms(row: Any, curve: Curve, optimum: float, style: dict[str, Any]) -
 def _finish(row: Any, study: Study, title: str, *, columns: int = 1) -> None:
     """Set scales, guide lines, labels and legend."""
     for axis, what in zip(row, LABELS, strict=True):
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.set_xlim(1, study.budget.calls)
-        _guides(axis, study.budget.calls)
-        axis.set_xlabel("lmo calls")
+        _logarithmic(axis, "lmo calls")
+        low, high = _range(axis)
+        if high > 0:
+            axis.set_ylim(max(low, 1e-13) / 1.6, high * 2.5)
+            _guides(axis, study.budget.calls, high)
         axis.set_ylabel(what)
-        axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
-        axis.minorticks_off()
     row[0].set_title(title, loc="left")
     row[1].legend(
         loc="upper left",
@@ -174,18 +176,28 @@ def _finish(row: Any, study: Study, title: str, *, columns: int = 1) -> None:
     )
 
 
-def _guides(axis: Any, calls: int) -> None:
-    """Draw c/k and c/sqrt(k) through the highest value, without changing the view."""
+def _logarithmic(axis: Any, what: str) -> None:
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel(what)
+    axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
+    axis.minorticks_off()
+
+
+def _range(axis: Any) -> tuple[float, float]:
+    """Return the least and the largest value that is drawn; zeros if there is none."""
     drawn = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axis.get_lines()]
-    values = np.concatenate(drawn) if drawn else np.ones(1)
+    values = np.concatenate([np.zeros(0), *drawn])
     values = values[np.isfinite(values)]
-    if values.size == 0:
-        return
-    low, high = float(values.min()), float(values.max())
-    axis.set_ylim(max(low, 1e-13) / 1.6, high * 2.5)
+    return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+
+
+def _guides(axis: Any, calls: float, top: float) -> None:
+    """Draw c/k and c/sqrt(k) from the value `top` at k = 1 to the last of `calls`."""
     k = np.array([1.0, float(calls)])
     for power, dashes, name in ((1.0, "--", "O(1/k)"), (0.5, ":", "O(1/√k)")):
-        axis.plot(k, high * k**-power, color=GREY, linestyle=dashes, linewidth=0.9, label=name)
+        axis.plot(k, top * k**-power, color=GREY, linestyle=dashes, linewidth=0.9, label=name)
+    axis.set_xlim(k[0], k[-1])
 
 
 def _positive(values: Array) -> Array:
@@ -213,3 +225,74 @@ def _svg(figure: Figure) -> str:
     text = StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     return rounded_coordinates(text.getvalue())
+
+
+RATES_HEIGHT = 6.2  # inches
+TWIN_SHIFT = 0.17  # from the middle of a method, of its strict instances to the left
+RATE_LABELS = {
+    "objective": "|f - f*|, relative to |y*| |A| D_X",
+    "gap": "dist(Ax, K), relative to |A| D_X",
+}
+TITLES = (
+    "median, strictly complementary",
+    "median, not strictly complementary",
+    "slopes (filled: strict, open: not), twins joined",
+)
+
+
+def draw_rates(
+    runs: Sequence[RateRun], stem: Path, suffixes: Sequence[str] = (".png", ".svg")
+) -> list[Path]:
+    """Draw and save the medians of the methods, and the slopes of all pairs, lam0 in the middle."""
+    with mpl.rc_context(SETTINGS):
+        figure = Figure(figsize=(WIDTH, RATES_HEIGHT))
+        figure.subplots_adjust(left=0.07, right=0.99, top=0.95, bottom=0.135, wspace=0.26)
+        axes = figure.subplots(len(SHOWN), 3)
+        for row, residual in zip(axes, SHOWN, strict=True):
+            for axis, strict in zip(row, (True, False), strict=False):
+                _curves(axis, [run for run in runs if run.strict == strict], residual)
+            row[0].set_ylabel(RATE_LABELS[residual])
+            low = min(axis.get_ylim()[0] for axis in row[:2])
+            high = max(axis.get_ylim()[1] for axis in row[:2])
+            for axis in row[:2]:
+                last = float(axis.get_lines()[0].get_xdata()[-1])
+                _guides(axis, 10.0 ** np.ceil(np.log10(last)), _range(axis)[1])
+                axis.set_ylim(low, high)
+            _slopes(row[2], runs, residual)
+        for axis, title in zip(axes[0], TITLES, strict=True):
+            axis.set_title(title, loc="left")
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="lower center", ncols=len(labels), frameon=False)
+        return save(figure, stem, suffixes)
+
+
+def _curves(axis: Any, runs: Sequence[RateRun], residual: str) -> None:
+    """Draw the median over the instances of the peaks of each quarter of a decade."""
+    for method in METHODS:
+        peaks = [run.peaks[residual] for run in select(runs, method)]
+        medians = np.median(np.array(peaks), axis=0)
+        colour, dashes = STYLES[method]
+        k = peak_positions(medians.size)
+        axis.plot(k, medians, color=colour, linestyle=dashes, linewidth=1.5, label=label(method))
+    _logarithmic(axis, "iteration k")
+
+
+def _slopes(axis: Any, runs: Sequence[RateRun], residual: str) -> None:
+    """Draw the slopes of the twins side by side, strict ones filled, and their medians."""
+    for middle, method in enumerate(METHODS):
+        chosen, colour = select(runs, method), STYLES[method][0]
+        twins = {(run.pair, run.strict): run.slopes[residual].value for run in chosen}
+        x = np.array([middle - TWIN_SHIFT, middle + TWIN_SHIFT])
+        names = [pair for pair, strict in twins if strict]
+        pairs = np.array([[twins[name, strict] for strict in (True, False)] for name in names])
+        axis.plot(x, pairs.T, color=colour, linewidth=0.6, alpha=0.45, zorder=1)
+        for column, face in enumerate((colour, "white")):
+            places = np.full(len(pairs), x[column])
+            axis.plot(places, pairs[:, column], "o", ms=4, mec=colour, mfc=face, mew=0.9, zorder=2)
+        axis.hlines(np.nanmedian(pairs, axis=0), x - 0.1, x + 0.1, color="black", lw=1.6, zorder=3)
+    for slope, dashes in ((-0.5, ":"), (-1.0, "--")):
+        axis.axhline(slope, color=GREY, linestyle=dashes, linewidth=0.9, zorder=0)
+    names = [label(method).replace(" (", "\n(") for method in METHODS]
+    axis.set_xticks(range(len(METHODS)), names)
+    axis.set_xlim(-0.5, len(METHODS) - 0.5)
+    axis.set_ylabel(f"slope of {RATE_LABELS[residual].split(', rel')[0]}")

@@ -22,7 +22,7 @@ from condal.methods import LowRankCGAL
 from condal.problem import Problem
 from condal.problems import generalised_eigenvector, k_means, max_cut
 from condal_lab.experiments.data import find
-from condal_lab.experiments.stand_ins import (
+from condal_lab.generated import (
     attached_graph,
     overlapping_blobs,
     planar_union,

@@ -10,9 +10,8 @@ from condal_lab.experiments.contenders import CONTENDERS, Contender, Setting, ne
 from condal_lab.experiments.curve import score
 from condal_lab.experiments.folder import ExperimentFolder, Known
 from condal_lab.experiments.instances import Instance
-from condal_lab.experiments.reference import reference
 from condal_lab.experiments.study import Study, make_study
-from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, run_trial
+from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, reference, run_trial
 from condal_lab.sweeps.progress import Watch
 from condal_lab.sweeps.workers import Desk, Workers
 

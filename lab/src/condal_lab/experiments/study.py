@@ -16,8 +16,7 @@ from condal_lab.experiments.contenders import (
     next_settings,
 )
 from condal_lab.experiments.curve import FLOOR_MARGIN, Curve, Slope, score, slope
-from condal_lab.experiments.reference import Reference
-from condal_lab.experiments.trial import MethodTrial, TrialBudget
+from condal_lab.experiments.trial import MethodTrial, Reference, TrialBudget
 
 
 @dataclass(frozen=True, eq=False)

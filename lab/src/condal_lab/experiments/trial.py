@@ -1,13 +1,20 @@
-"""A trial: one method with one setting on one instance, until it has used its budget."""
+"""What is computed of an instance: trials, and the certified optimum.
+
+A trial is one method with one setting, until it has used its budget. The optima are those of
+`condal.solve`, to a tolerance far below what the trials reach. The points are feasible up to this
+tolerance, so the error of the objective is at most about its distance from the bound.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from math import isfinite
 
 from condal.certificates.history import Row
 from condal.domains.wrapped import Wrapped
 from condal.driver.scaling import normalise
 from condal.driver.solve import solve
+from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Point
 from condal.methods.rules import Exact
@@ -17,7 +24,57 @@ from condal.storage import Atoms, Dense, Sketch
 from condal.types import Method, Storage
 from condal_lab.experiments.contenders import CONTENDERS, Setting
 from condal_lab.experiments.curve import Curve, Thinning
+from condal_lab.experiments.instances import Instance
 from condal_lab.sweeps.run import undisturbed
+
+TOLERANCE = 1e-9
+MAX_SECONDS = 480.0
+MAX_INFEASIBILITY = 1e-6  # of a point that counts as feasible
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The optimum f* lies between the `objective` of a feasible point and the proved `bound`.
+
+    `gap` is |objective - bound| / |objective|. `infeasibility` and `distance_to_X` measure how far
+    the point is from feasible. `how` names the proof of the bound, `failure` is its failure
+    probability. All fields are numbers or text for JSON.
+    """
+
+    objective: float
+    bound: float
+    gap: float
+    infeasibility: float
+    distance_to_X: float
+    how: str
+    failure: float
+    method: str
+    seconds: float
+
+
+def reference(instance: Instance, *, max_seconds: float = MAX_SECONDS) -> Reference:
+    """Return the certified optimum of the instance, to the tolerance if time allows."""
+    result = undisturbed(solve(instance.problem, tol=TOLERANCE, max_seconds=max_seconds, seed=0))
+    proved = result.certificate
+    objective, bound = float(proved.objective), float(proved.bound)
+    if not isfinite(objective - bound) or proved.infeasibility > MAX_INFEASIBILITY:
+        raise ProblemError(
+            f"the optimum of {instance.name} is not known: condal.solve ended with "
+            f"{result.status.name.lower()}, bound {bound:g} and infeasibility "
+            f"{proved.infeasibility:.1e}"
+        )
+    return Reference(
+        objective,
+        bound,
+        abs(objective - bound) / (abs(objective) or 1.0),
+        float(proved.infeasibility),
+        float(proved.distance_to_X),
+        proved.how,
+        float(proved.failure),
+        result.method,
+        result.seconds,
+    )
+
 
 UNREACHABLE_TOL = 1e-300  # so the budget ends a trial
 CONVERGED_TOL = 1e-8  # of the free estimates; the optimum is not known more accurately

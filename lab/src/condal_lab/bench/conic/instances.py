@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from condal.problems.conic.files import SdpaProblem
-from condal_lab.bench.cases import BenchCase, Quality, Set
+from condal_lab.bench.cases import SDPLIB, BenchCase, Quality, Set, program
 from condal_lab.bench.conic import everyday, families
-from condal_lab.bench.conic.question import Truth
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion
-from condal_lab.bench.conic.through_file import CVXPY_START, FILE_START, FileQuestion
-from condal_lab.bench.libraries import SDPLIB, program
+from condal_lab.bench.conic.through_file import CVXPY_START, FILE_START, FileQuestion, Truth
 from condal_lab.bench.peers.peer import PeerAnswer
-from condal_lab.experiments.public import SOURCES
+from condal_lab.experiments.data import SOURCES
 
 TOL = 1e-4
 IN_CVXPY, IN_FILES = ("SCS", "Clarabel"), ("CSDP", "SDPA", "SCS", "Clarabel")

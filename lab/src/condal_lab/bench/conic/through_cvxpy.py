@@ -17,7 +17,7 @@ import numpy as np
 
 from condal.runtime import extras
 from condal_lab.bench.conic.everyday import Build
-from condal_lab.bench.conic.question import ConicAnswer, Truth
+from condal_lab.bench.conic.through_file import ConicAnswer, Truth
 from condal_lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal
 
 TIMES = 50

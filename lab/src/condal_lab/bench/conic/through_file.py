@@ -1,4 +1,7 @@
-"""Questions that are conic programs, as files hold them, and what a new process costs.
+"""Questions with a known answer: those that are conic programs, as files hold them, and what a new
+process costs.
+
+What a solver says about a question is right, wrong or no verdict.
 
 The programs are for condal, CSDP, SDPA, SCS and Clarabel. A start is a process from its imports to
 the answer of a tiny problem.
@@ -10,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,7 +22,6 @@ from condal.problems.conic.files import write_sdpa
 from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program
 from condal.result import Status
-from condal_lab.bench.conic.question import ConicAnswer, Truth
 from condal_lab.bench.peers import PEERS
 from condal_lab.bench.peers.executables import csdp_command, sdpa_command
 from condal_lab.bench.peers.files import PROBLEM, ProgramTask, sdpa_of
@@ -32,6 +34,66 @@ from condal_lab.bench.peers.peer import (
     ReadCone,
     Refusal,
 )
+from condal_lab.bench.results import Outcome
+
+Known = Literal["optimal", "infeasible", "unbounded"]
+VERDICTS = ("optimal", "infeasible", "unbounded")
+WRONG = 10.0  # times the tolerance: an optimum claimed farther away is wrong, a nearer one short
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The status of a program and, if it is optimal, its optimum."""
+
+    status: Known = "optimal"
+    optimum: float = float("nan")
+
+
+@dataclass(frozen=True)
+class ConicAnswer:
+    """What a solver says: its status, one of `VERDICTS` or its own word, and its value.
+
+    `violation` is the largest violation of a constraint by its point, relative to the larger of 1
+    and the point; `setup` the CPU seconds before and after the solve, such as CVXPY's compilation;
+    `later_share` the time of a later solve with new data over the time of the first.
+    """
+
+    status: str
+    value: float = float("nan")
+    violation: float = 0.0
+    setup: float | None = None
+    later_share: float | None = None
+
+    def distance(self, truth: Truth) -> float:
+        """Return the distance of the value from the optimum, relative to the larger of 1 and it."""
+        return abs(self.value - truth.optimum) / max(1.0, abs(truth.optimum))
+
+
+@runtime_checkable
+class Question(Protocol):
+    """A program with a known answer that every solver can be asked."""
+
+    @property
+    def truth(self) -> Truth:
+        """The known answer."""
+
+    def prepare(self, solver: str, tol: float, limits: Limits) -> PeerTask:
+        """Return the solver's task, whose answer has `recovered`, a ConicAnswer."""
+
+
+def judge(truth: Truth, answer: ConicAnswer, tol: float) -> Outcome:
+    """Judge an answer by the truth: solved, short, wrong, or unproved for no verdict."""
+    if answer.status not in VERDICTS:
+        return "unproved"
+    if answer.status != truth.status:
+        return "wrong"
+    if truth.status != "optimal":
+        return "solved"
+    error = max(answer.distance(truth), answer.violation)
+    if not np.isfinite(error) or error > WRONG * tol:
+        return "wrong"
+    return "solved" if error <= tol else "short"
+
 
 IMPORTS = {
     "condal": "from condal.cvxpy import CONDAL; solver = CONDAL()",
@@ -89,7 +151,7 @@ def _read_log(folder: Path, log: str) -> PeerAnswer:
 
 CVXPY_START = StartQuestion(Truth(optimum=2.0), _cvxpy_command, _read_printed)
 FILE_START = StartQuestion(Truth(optimum=1.0), _file_command, _read_log)
-VERDICTS = {
+WORDS = {
     Status.SOLVED: "optimal",
     Status.INFEASIBLE: "infeasible",
     Status.UNBOUNDED: "unbounded",
@@ -130,7 +192,7 @@ def _solve(program: Program, tol: float) -> ConeAnswer:
         result = model.solve(tol=tol)
     except CondalError as error:
         return ConeAnswer(type(error).__name__)
-    verdict = VERDICTS.get(result.status, result.status.name.lower())
+    verdict = WORDS.get(result.status, result.status.name.lower())
     return ConeAnswer(verdict, model.blocks(result, full=True) if verdict == "optimal" else ())
 
 

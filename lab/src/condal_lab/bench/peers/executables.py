@@ -34,10 +34,11 @@ from condal_lab.bench.peers.peer import (
     PeerAnswer,
     Prepare,
     ReadCone,
+    StandardForm,
     TimeExceeded,
     require_cut,
+    standard_form,
 )
-from condal_lab.bench.standard import StandardForm, standard_form
 
 _CLAIM = re.compile(r"Primal Objective:\s*:?\s*([-+.\deE]+)")
 

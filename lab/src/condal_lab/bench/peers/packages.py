@@ -25,8 +25,8 @@ from condal_lab.bench.peers.peer import (
     Refusal,
     package_version,
     require_cut,
+    standard_form,
 )
-from condal_lab.bench.standard import standard_form
 
 SHARE_OF_TIME = 0.9  # of condal; the rest is for a last proof
 SEED = 0  # of the starting point of Pymanopt

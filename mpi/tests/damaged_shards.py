@@ -13,7 +13,7 @@ from condal.io.container import manifest as container
 from condal.io.container.manifest import seal_of
 from condal_mpi import write_shards
 from condal_mpi.shards import shard as module
-from condal_mpi.shards.writing import write_rows
+from condal_mpi.shards.folder import write_rows
 
 SHARDS, N = 3, 40
 

@@ -12,9 +12,8 @@ import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import index_type
-from condal_mpi.engine import engine
 from condal_mpi.node_rows import NodeRows
-from condal_mpi.team import Team
+from condal_mpi.team import Team, engine
 
 
 class Exchange:

@@ -19,9 +19,8 @@ from condal.linalg.lanczos import Eigenpair
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.meter import Cancelled
-from condal_mpi.engine import engine
 from condal_mpi.sharded_array import ShardedArray, normals
-from condal_mpi.team import Team
+from condal_mpi.team import Team, engine
 
 BASIS_SIZE = 24  # vectors of a Krylov space before a restart
 MAX_RESTARTS = 100

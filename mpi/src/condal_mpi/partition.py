@@ -22,14 +22,12 @@ from condal.errors import MissingExtra, ProblemError
 from condal.io.container.atomic import write_errors
 from condal.io.safe_files import PathLike
 from condal.linalg.points import Indices
-from condal_mpi.engine import engine
 from condal_mpi.graphs import read_rows
 from condal_mpi.halo import row_starts, sent_to_ranks, with_halo
-from condal_mpi.shards.folder import GraphRows, ShardFolder
+from condal_mpi.shards.folder import SHARD_NUMBERS, GraphRows, ShardFolder, new_folder, row_cuts
 from condal_mpi.shards.manifest import MAX_SHARDS, Manifest, ShardRecord
 from condal_mpi.shards.shard import write_shard
-from condal_mpi.shards.writing import SHARD_NUMBERS, new_folder, row_cuts
-from condal_mpi.team import Team
+from condal_mpi.team import Team, engine
 
 MAX_PARTS, MIN_PART_ROWS = 1024, 16
 LIBRARY = "ptscotch"  # as PETSc names it

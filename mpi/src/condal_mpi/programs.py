@@ -13,7 +13,7 @@ from condal.problem import Problem
 from condal.runtime.arguments import require_positive
 from condal.sets.boxes import Box, Equal
 from condal_mpi.graphs import own_entries
-from condal_mpi.maps import DistributedInner
+from condal_mpi.maps import DistributedInner, SparseMatrices
 from condal_mpi.matrix import ShardedTerm, require_symmetric
 from condal_mpi.pieces import (
     DistributedBox,
@@ -21,7 +21,6 @@ from condal_mpi.pieces import (
     DistributedLinear,
     DistributedSpectrahedron,
 )
-from condal_mpi.rows import SparseMatrices
 from condal_mpi.sharded_array import ShardedArray
 from condal_mpi.team import Team
 

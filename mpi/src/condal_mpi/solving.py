@@ -29,8 +29,7 @@ from condal.storage.whole import Factor
 from condal.types import Storage
 from condal_mpi.checkpoint_writer import DistributedCheckpointWriter
 from condal_mpi.choice import chosen_method, default_rank, reason, require_supported
-from condal_mpi.pieces import DistributedSpectrahedron
-from condal_mpi.sketch import DistributedSketch
+from condal_mpi.pieces import DistributedSketch, DistributedSpectrahedron
 from condal_mpi.team import Team
 
 

@@ -9,8 +9,8 @@ import pytest
 import commands
 import condal_mpi
 from condal.errors import MissingExtra
-from condal_mpi import engine as module
-from condal_mpi.engine import engine
+from condal_mpi import team as module
+from condal_mpi.team import engine
 
 TOLD = "condal_mpi needs mpi4py, petsc4py and slepc4py"
 INSTALL = ("apt-get install python3-mpi4py", "pip install 'condal-mpi[petsc]'")
@@ -56,7 +56,7 @@ def test_one_that_was_built_for_another_numpy_is_as_good_as_none(monkeypatch):
     def unfit(name):
         raise ValueError("numpy.dtype size changed, may indicate binary incompatibility")
 
-    monkeypatch.setattr("condal_mpi.engine.import_module", unfit)
+    monkeypatch.setattr("condal_mpi.team.import_module", unfit)
     with pytest.raises(MissingExtra, match=r"numpy\.dtype size changed") as caught:
         condal_mpi.Team()
     assert str(caught.value).startswith(TOLD)
@@ -71,7 +71,7 @@ def test_a_petsc_of_complex_or_single_numbers_is_refused(monkeypatch):
         def init(_):
             pass
 
-    monkeypatch.setattr("condal_mpi.engine.import_module", lambda name: Module)
+    monkeypatch.setattr("condal_mpi.team.import_module", lambda name: Module)
     with pytest.raises(MissingExtra, match=r"real numbers in double precision.* has complex128"):
         condal_mpi.Team()
 

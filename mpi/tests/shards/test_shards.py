@@ -12,8 +12,7 @@ from condal.io.formats import read_graph, read_labelled_graph
 from condal.io.formats.signatures import digest_of
 from condal_mpi import write_shards
 from condal_mpi.shards import shard
-from condal_mpi.shards.folder import ShardFolder
-from condal_mpi.shards.writing import row_cuts
+from condal_mpi.shards.folder import ShardFolder, row_cuts
 
 
 @pytest.mark.parametrize("piece", [1, 7, 50, 1 << 20])

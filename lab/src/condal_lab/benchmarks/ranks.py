@@ -24,8 +24,8 @@ from condal_lab.benchmarks.runner import Benchmark, Case, Row
 from condal_lab.benchmarks.startup import cpu_seconds
 from condal_lab.generated import sparse_graph, torus
 from condal_lab.markdown import markdown
-from condal_mpi.engine import engine
 from condal_mpi.shards.folder import ShardFolder
+from condal_mpi.team import engine
 
 CUT, APART, THETA, CGAL = "max-cut", "max-cut, apart", "theta", "max-cut, CGAL"
 TOLS = {CUT: 1e-3, APART: 1e-3, THETA: 1e-2}

@@ -28,8 +28,8 @@ from condal.io.container.atomic import previous, remove, resolve_target, write_e
 from condal.io.safe_files import opened
 from condal.linalg.points import Array
 from condal_mpi.checkpoint.manifest import PART_NAME, Parts, ShardSpec, without_parts, write_part
+from condal_mpi.pieces import DistributedSketch
 from condal_mpi.sharded_array import ShardedArray
-from condal_mpi.sketch import DistributedSketch
 from condal_mpi.team import Team
 
 ROWS, TEAM = "rows", "team"

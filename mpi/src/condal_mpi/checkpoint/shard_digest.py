@@ -17,9 +17,9 @@ from condal_mpi.diffraction import (
     ReplicatedHermitian,
 )
 from condal_mpi.edges import Edges
+from condal_mpi.maps import SparseMatrices
 from condal_mpi.matrix import ShardedRows
 from condal_mpi.oracle import Slepc
-from condal_mpi.rows import SparseMatrices
 from condal_mpi.sharded_array import ShardedArray, mix
 from condal_mpi.team import Team
 

@@ -25,9 +25,9 @@ from condal.io.formats.graph_files import entries_of, read_labelled_graph
 from condal.io.safe_files import PathLike
 from condal.runtime.limits import Bytes, bytes_of, size
 from condal_mpi.matrix import local_order
+from condal_mpi.shards.folder import new_folder, row_cuts, shard_count, write_rows
 from condal_mpi.shards.manifest import Manifest, ShardRecord, index_of
 from condal_mpi.shards.shard import write_shard
-from condal_mpi.shards.writing import new_folder, row_cuts, shard_count, write_rows
 
 INDEX, WEIGHT, NUMBER = "<i8", "<f8", "<i8"
 

@@ -16,8 +16,8 @@ from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.methods.rules import Smoothed
 from condal.storage.sketch import Sketch
-from condal_mpi import sketch
-from condal_mpi.memory import require_memory
+from condal_mpi import pieces
+from condal_mpi.choice import require_memory
 from condal_mpi.sharded_array import ShardedArray, normals
 
 N = 60
@@ -47,7 +47,7 @@ def test_the_factors_of_small_matrices_are_those_of_the_first(team, monkeypatch)
             return -U, sigma, V
 
         monkeypatch.setattr(Sketch, "_root", other)
-        monkeypatch.setattr(sketch, "svd", turned)
+        monkeypatch.setattr(pieces, "svd", turned)
     found = x.point()
     assert np.array_equal(found.U.local, wanted.U.local)
     assert np.array_equal(found.weights, wanted.weights)

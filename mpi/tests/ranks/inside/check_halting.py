@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from condal.runtime.meter import Cancelled, Deadline
 from condal_mpi import max_cut
-from condal_mpi.engine import engine
 from condal_mpi.oracle import Slepc
+from condal_mpi.team import engine
 
 N = 60
 

@@ -13,12 +13,11 @@ from sharded import own_rows, random_weights
 
 import condal_mpi
 from condal_mpi import sweeps
-from condal_mpi.engine import engine
 from condal_mpi.matrix import ShardedRows
 from condal_mpi.node_rows import NodeRows, shared_memory
 from condal_mpi.sharded_array import ShardedArray, normals
 from condal_mpi.sweeps import DistributedSweeps
-from condal_mpi.team import Team
+from condal_mpi.team import Team, engine
 
 N, COLUMNS = 300, 16
 # The machine of each rank: all on one, two and two, or the first apart. The ranks of one need not

@@ -8,13 +8,12 @@ from sharded import own_rows, sharded, together
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
-from condal_mpi.engine import engine
 from condal_mpi.halo import with_halo
 from condal_mpi.maps import DistributedDiagonal
 from condal_mpi.matrix import ShardedRows, ShardedTerm
 from condal_mpi.oracle import Slepc
-from condal_mpi.pieces import DistributedSpectrahedron
-from condal_mpi.sketch import DistributedSketch
+from condal_mpi.pieces import DistributedSketch, DistributedSpectrahedron
+from condal_mpi.team import engine
 
 N = 203
 

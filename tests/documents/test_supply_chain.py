@@ -284,7 +284,7 @@ CALLS = {  # never, whatever it is called by
 PROCESSES = {
     "condal_lab/bench/process.py": "each peer runs in its own process, started by a list of words",
     "condal_lab/bench/truths.py": "SE-Sync, where a variable names it, by a list of words",
-    "condal_lab/bench/peers/files.py": "peers that are programs, started by a list of words",
+    "condal_lab/bench/peers/executables.py": "peers that are programs, started by a list of words",
     "condal_lab/sweeps/processes.py": "the workers of sweeps and experiments: condal itself",
 }
 PICKLES = {

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import condal
-from condal_lab.bench.certified import certify_answer, make_feasible, recover_dual
 from condal_lab.bench.peers.packages import OURS
 from condal_lab.bench.peers.peer import Limits, PeerAnswer
+from condal_lab.bench.worker import certify_answer, make_feasible, recover_dual
 from condal_lab.generated import torus
 from known import PLANTED
 

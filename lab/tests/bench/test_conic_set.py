@@ -30,9 +30,9 @@ from condal_lab.bench.conic.instances import (
 from condal_lab.bench.conic.through_cvxpy import CvxpyQuestion, ResolveQuestion, violation
 from condal_lab.bench.conic.through_file import ConicAnswer, FileQuestion, Question, Truth, judge
 from condal_lab.bench.peers import installed
-from condal_lab.bench.peers.files import ProgramTask, sdpa_of
+from condal_lab.bench.peers.executables import ProgramTask, sdpa_of
+from condal_lab.bench.peers.packages import PACKAGES
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal
-from condal_lab.bench.peers.programs import PACKAGES
 from condal_lab.bench.results import BenchRun, Job, Results
 from condal_lab.bench.run import run_once
 from condal_lab.bench.sets import SETS

@@ -15,15 +15,13 @@ import pytest
 
 import condal
 from condal.errors import CondalError, FormatError, ProblemError
-from condal_lab.bench.certified import certify_answer
 from condal_lab.bench.peers import PEERS, chosen, installed
-from condal_lab.bench.peers.executables import read_factor
-from condal_lab.bench.peers.files import ProgramTask
+from condal_lab.bench.peers.executables import ProgramTask, read_factor
 from condal_lab.bench.peers.peer import Limits, PeerAnswer, Refusal, TimeExceeded, standard_form
 from condal_lab.bench.results import Job
 from condal_lab.bench.run import TIGHTENINGS
 from condal_lab.bench.table import row
-from condal_lab.bench.worker import work
+from condal_lab.bench.worker import certify_answer, work
 from condal_lab.generated import theta
 from known import PLANTED
 
@@ -278,8 +276,8 @@ def test_a_program_that_fails_says_how(on_path, tmp_path, body, error, text):
 
 
 def test_a_program_that_hangs_is_ended_as_one_without_time(on_path, tmp_path, monkeypatch):
-    monkeypatch.setattr("condal_lab.bench.peers.files.EXTRA_SECONDS", 0.3)
-    monkeypatch.setattr("condal_lab.bench.peers.files.WALL_PER_CPU", 0)
+    monkeypatch.setattr("condal_lab.bench.peers.executables.EXTRA_SECONDS", 0.3)
+    monkeypatch.setattr("condal_lab.bench.peers.executables.WALL_PER_CPU", 0)
     on_path("hangs", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)")
     program = program_of("hangs", 5.0, tmp_path)
     with pytest.raises(TimeExceeded, match=r"no answer within 0\.3 s of wall time"):

@@ -5,9 +5,9 @@ import pytest
 
 import condal
 from condal.errors import ProblemError
-from condal_lab.bench.peers.files import sdpa_of
+from condal_lab.bench.peers.executables import sdpa_of
+from condal_lab.bench.peers.packages import ConeForm
 from condal_lab.bench.peers.peer import standard_form
-from condal_lab.bench.peers.programs import ConeForm
 from condal_lab.generated import random_edges, sparse_graph, theta, torus
 from known import PLANTED
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from condal_lab.experiments.claims import Study, make_study
 from condal_lab.experiments.curve import Curve
-from condal_lab.experiments.study import Study, make_study
 from condal_lab.experiments.trial import MethodTrial, Reference, TrialBudget, TrialTask
 
 K = 10_000

@@ -13,12 +13,11 @@ from typing import Literal, TypeAlias
 from condal.errors import ProblemError
 from condal.io.formats.writing import write_text
 from condal_lab.experiments import claims, guarantees, paper, rate_claims, rates, rivals
-from condal_lab.experiments.claims import PaperClaim
+from condal_lab.experiments.claims import NotRun, PaperClaim, Study
 from condal_lab.experiments.data import find
 from condal_lab.experiments.folder import ExperimentFolder
 from condal_lab.experiments.instances import SPECTRA, Instance, build
 from condal_lab.experiments.run import ExperimentCase, run
-from condal_lab.experiments.study import NotRun, Study
 from condal_lab.experiments.trial import TrialBudget
 from condal_lab.sweeps.progress import Watch
 from condal_lab.sweeps.workers import Workers

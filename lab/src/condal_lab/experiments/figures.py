@@ -18,12 +18,11 @@ from matplotlib.figure import Figure
 
 from condal.linalg.points import Array
 from condal.report.figures import rounded_coordinates
-from condal_lab.experiments.claims import label
+from condal_lab.experiments.claims import Study, Tuned, label
 from condal_lab.experiments.contenders import CONTENDERS
 from condal_lab.experiments.curve import Curve
 from condal_lab.experiments.rate_claims import select
 from condal_lab.experiments.rates import METHODS, SHOWN, RateRun, peak_positions
-from condal_lab.experiments.study import Study, Tuned
 
 # The colours of Okabe and Ito for colour-blind readers, and a line style for each method, which
 # distinguishes them in grey.

@@ -24,8 +24,8 @@ from condal.errors import FormatError
 from condal.io.container.manifest import Kind, read_json, require_seal
 from condal.io.formats.writing import write_text
 from condal.linalg.points import Array
+from condal_lab.experiments.claims import Study, make_study
 from condal_lab.experiments.curve import Curve, Thinning
-from condal_lab.experiments.study import Study, make_study
 from condal_lab.experiments.trial import MethodTrial, Reference, TrialBudget, TrialTask
 from condal_lab.folders import claim_folder, write_sealed
 

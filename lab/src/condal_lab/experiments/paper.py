@@ -8,10 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, isfinite
 
-from condal_lab.experiments.claims import ClaimVerdict, Measured, PaperClaim, claim, label
+from condal_lab.experiments.claims import (
+    ClaimVerdict,
+    Measured,
+    PaperClaim,
+    Study,
+    Tuned,
+    claim,
+    label,
+)
 from condal_lab.experiments.contenders import Setting
 from condal_lab.experiments.curve import Decay, Slope, decay
-from condal_lab.experiments.study import Study, Tuned
 
 HALF_SLOPE = (-0.65, -0.35)  # "about -1/2"
 ONE_SLOPE = (-inf, -0.9)  # "at or below -1"

@@ -8,7 +8,7 @@ from math import isfinite, log10
 import numpy as np
 
 from condal.linalg.points import Array
-from condal_lab.experiments.claims import Measured, claim
+from condal_lab.experiments.claims import Measured, Study, claim
 from condal_lab.experiments.curve import LEVEL_DECADES, Curve, Slope, slope
 from condal_lab.experiments.paper import (
     FALLING_SLOPE,
@@ -17,7 +17,6 @@ from condal_lab.experiments.paper import (
     SIMILAR_SLOPES,
     SUDDEN_DROP,
 )
-from condal_lab.experiments.study import Study
 
 NEARBY_ROWS = 15  # of a curve: a third more or fewer calls
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from condal_lab.experiments.claims import Study, make_study
 from condal_lab.experiments.contenders import CONTENDERS, Contender, Setting, next_settings
 from condal_lab.experiments.curve import score
 from condal_lab.experiments.folder import ExperimentFolder, Known
 from condal_lab.experiments.instances import Instance
-from condal_lab.experiments.study import Study, make_study
 from condal_lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, reference, run_trial
 from condal_lab.sweeps.progress import Watch
 from condal_lab.sweeps.workers import Desk, Workers

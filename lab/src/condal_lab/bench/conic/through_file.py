@@ -23,8 +23,13 @@ from condal.problems.conic.modelling import conic_model
 from condal.problems.conic.program import Block, Program
 from condal.result import Status
 from condal_lab.bench.peers import PEERS
-from condal_lab.bench.peers.executables import csdp_command, sdpa_command
-from condal_lab.bench.peers.files import PROBLEM, ProgramTask, sdpa_of
+from condal_lab.bench.peers.executables import (
+    PROBLEM,
+    ProgramTask,
+    csdp_command,
+    sdpa_command,
+    sdpa_of,
+)
 from condal_lab.bench.peers.peer import (
     CallTask,
     ConeAnswer,

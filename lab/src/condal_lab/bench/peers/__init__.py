@@ -2,9 +2,8 @@
 
 from condal.errors import ProblemError
 from condal_lab.bench.peers.executables import EXECUTABLES
-from condal_lab.bench.peers.packages import COPT, EIGH, OURS, PYMANOPT
+from condal_lab.bench.peers.packages import COPT, EIGH, OURS, PACKAGES, PYMANOPT
 from condal_lab.bench.peers.peer import Peer
-from condal_lab.bench.peers.programs import PACKAGES
 
 PEERS = {peer.name: peer for peer in (PYMANOPT, *PACKAGES, COPT, *EXECUTABLES)}
 

@@ -10,10 +10,7 @@ from scipy.optimize import nnls
 from condal import eigen
 from condal.domains import (
     Birkhoff,
-    CutOrthant,
-    Hermitian,
     Hull,
-    L1Ball,
     NuclearBall,
     Product,
     Simplex,
@@ -163,13 +160,6 @@ def test_gradients_of_other_spaces_are_refused(case):
 # Distances: an upper bound on the true one, which the projection gives.
 
 
-def onto_simplex(z, radius):
-    ordered = np.sort(z)[::-1]
-    shifts = (np.cumsum(ordered) - radius) / np.arange(1, z.size + 1)
-    shift = shifts[np.flatnonzero(ordered > shifts)[-1]]
-    return np.maximum(z - shift, 0.0)
-
-
 def nearest(X, x):
     """The projection onto a polytope: over the hull of more and more of its vertices."""
     atoms, p = [], X.lmo(np.zeros(x.size))
@@ -186,24 +176,12 @@ def nearest(X, x):
 
 
 def true_distance(X, x):
+    """By the projection, which `test_the_angle_at_a_projection_is_obtuse` proves to be one."""
     if isinstance(X, Product):
         return float(np.linalg.norm([true_distance(p, q) for p, q in zip(X.parts, x, strict=True)]))
-    if isinstance(X, Hermitian | NuclearBall):
-        X = X.X  # its points are those of a spectrahedron
-    if not isinstance(X, Simplex | CutOrthant | L1Ball | Spectrahedron):
-        polytope = isinstance(X, Birkhoff) or not projects(X)
-        return float(np.linalg.norm(x - (nearest(X, x) if polytope else X.project(x))))
-    z = np.linalg.eigvalsh(dense(x)) if isinstance(X, Spectrahedron) else np.asarray(x)
-    if isinstance(X, L1Ball):
-        inside = np.abs(z).sum() <= X.radius
-        return (
-            0.0 if inside else float(np.linalg.norm(np.abs(z) - onto_simplex(np.abs(z), X.radius)))
-        )
-    positive = np.maximum(z, 0.0)
-    at_most = isinstance(X, CutOrthant) or (isinstance(X, Spectrahedron) and X.at_most)
-    if at_most and positive.sum() <= X.max_norm:
-        return float(np.linalg.norm(z - positive))
-    return float(np.linalg.norm(z - onto_simplex(z, X.max_norm)))
+    if isinstance(X, Birkhoff) or not projects(X):
+        return float(np.linalg.norm(x - nearest(X, x)))
+    return length(combination(1.0, x, -1.0, X.project(x)))
 
 
 @cases

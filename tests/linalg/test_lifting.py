@@ -56,13 +56,6 @@ def test_quadratic_forms_are_the_same(form, n):
     np.testing.assert_allclose(complex_vectors(real @ v), H @ u, rtol=1e-12)
 
 
-@forms
-def test_eigenvalues_are_the_same_each_twice(form):
-    H = random_hermitian(4, rng)
-    values = np.linalg.eigvalsh(symmetric(form(H)).to_dense())
-    np.testing.assert_allclose(values, np.repeat(np.linalg.eigvalsh(H), 2), atol=1e-12)
-
-
 def test_products_of_complex_matrices_are_those_of_their_real_forms():
     a, b = complex_block(3, 4), complex_block(4, 2)
     np.testing.assert_allclose(real_matrix(a) @ real_matrix(b), real_matrix(a @ b), atol=1e-13)
@@ -79,13 +72,6 @@ def test_products_of_complex_matrices_are_those_of_their_real_forms():
 def test_a_sparse_real_form_stores_no_more_than_it_must():
     a = sp.csr_array(np.diag([1.0, 2.0, 1j]))
     assert real_matrix(a).nnz == 6
-
-
-def test_vectors_there_and_back():
-    u, U = complex_block(3), complex_block(3, 2)
-    np.testing.assert_array_equal(complex_vectors(real_vectors(u)), u)
-    np.testing.assert_array_equal(complex_vectors(real_vectors(U)), U)
-    assert np.linalg.norm(real_vectors(U)) == pytest.approx(np.linalg.norm(U))
 
 
 @pytest.mark.parametrize("rank", [0, 1, 3])
@@ -149,14 +135,6 @@ def test_points_of_either_form_are_taken():
 def test_a_hermitian_point_of_another_shape_is_refused(x, text):
     with pytest.raises(ProblemError, match=text):
         Hermitian(3).from_user(x)
-
-
-def test_the_oracle_finds_the_complex_eigenvector():
-    H = random_hermitian(6, rng)
-    X, vectors = Hermitian(6, 2.0), np.linalg.eigh(H)[1]
-    s = to_user(X, X.lmo(symmetric(H)))
-    expected = 2.0 * np.outer(vectors[:, 0], vectors[:, 0].conj())
-    np.testing.assert_allclose(np.asarray(s), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize(

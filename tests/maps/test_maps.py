@@ -30,7 +30,6 @@ from condal.maps import (
     check_adjoint,
     quadratics,
 )
-from condal.maps.entries import Pattern, summed_places
 from laws.maps import MAPS
 from laws.spectra import Counted
 from spaces import (
@@ -67,11 +66,6 @@ def test_the_adjoint_is_the_transposed_matrix(case):
         return  # A'y = 0, in the form of no gradient at all
     expected = matrix_of(case.A, case.space).T @ y
     np.testing.assert_allclose(coordinates(v, case.space), expected, rtol=1e-11, atol=1e-12)
-
-
-@cases
-def test_the_public_checker_accepts_it(case):
-    assert check_adjoint(case.A, case.space.points(np.random.default_rng(5))) < 1e-13
 
 
 @cases
@@ -375,13 +369,6 @@ def test_the_norm_of_a_cost_with_pairs_is_that_of_the_matrix(size):
 # What users pass.
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint16])
-def test_indices_of_any_integer_type(dtype):
-    rows, cols = np.array([0, 2], dtype=dtype), np.array([1, 2], dtype=dtype)
-    x = random_symmetric(3, np.random.default_rng(0))
-    np.testing.assert_array_equal(Entries(3, rows, cols)(x), [x[0, 1], x[2, 2]])
-
-
 def test_inner_takes_an_iterator_and_every_form():
     S = random_symmetric(3, np.random.default_rng(0))
     forms = [S, sp.coo_array(S), S.tolist(), Symmetric(3, dense=S)]
@@ -584,32 +571,3 @@ def test_a_product_is_that_of_the_rectangle():
 def test_a_product_of_too_many_entries_is_not_written_down(monkeypatch):
     monkeypatch.setattr("condal.maps.products.MAX_MATRIX_ENTRIES", 3)
     assert LeftProduct(np.eye(2), 3).as_matrix() is None
-
-
-# Fixed patterns of entries: every place has a slot, and repeated places add up.
-
-
-@pytest.mark.parametrize("repeated", [False, True])
-def test_data_are_the_sums_of_the_places(repeated):
-    rng = np.random.default_rng(3)
-    places = rng.integers(0, 35, 60) if repeated else rng.permutation(35)[:20]
-    rows, cols, y = places // 7, places % 7, rng.standard_normal(places.size)
-    blank, sums = summed_places((5, 7), rows, cols)
-    blank.data = sums @ y
-    full = np.zeros((5, 7))
-    np.add.at(full, (rows, cols), y)
-    np.testing.assert_allclose(blank.toarray(), full)
-    assert blank.has_canonical_format
-    assert np.all(np.diff(sums.indptr) >= 1)
-
-
-@pytest.mark.parametrize(
-    ("rows", "cols", "terms"), [([0, 1], [2, 2], 1), ([0, 0, 1], [0, 1, 0], 2), ([], [], 0)]
-)
-def test_a_symmetric_pattern_splits_each_number(rows, cols, terms):
-    rows, cols = np.array(rows, dtype=np.intp), np.array(cols, dtype=np.intp)
-    y, full = np.random.default_rng(3).standard_normal(rows.size), np.zeros((3, 3))
-    np.add.at(full, (rows, cols), y)
-    pattern = Pattern.of(3, rows, cols)
-    np.testing.assert_allclose(pattern.fill(y).toarray(), 0.5 * (full + full.T))
-    assert pattern.terms == terms

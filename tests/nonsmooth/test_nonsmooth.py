@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import condal
 from condal.errors import ProblemError
@@ -23,7 +20,6 @@ from condal.nonsmooth import (
     Quantile,
     total_variation,
 )
-from condal.nonsmooth.levels import level, onto_simplex
 from condal.sets import Equal, Separable
 from laws.functions import FUNCTIONS
 from laws.proximable import LAWS, pieces_obey_their_law
@@ -109,15 +105,6 @@ def test_total_variation_of_an_image():
     assert total_variation((2, 2), isotropic=False).value(z) == pytest.approx(4 + 1 + 3 + 0)
     assert isinstance(total_variation((5,), 1.0), L1)
     np.testing.assert_allclose(condal.FiniteDifferences((2, 2))(image.ravel()), z)
-
-
-@given(arrays(np.float64, st.integers(1, 8), elements=st.floats(-1e6, 1e6)), st.floats(1e-6, 1e6))
-def test_the_nearest_point_of_a_simplex(v, total):
-    y = onto_simplex(v, total)
-    theta = level(v, total)
-    assert np.all(y >= 0)
-    assert y.sum() == pytest.approx(total, rel=1e-14)
-    np.testing.assert_allclose(y, np.maximum(v - theta, 0), atol=1e-9 * (total + np.abs(v).max()))
 
 
 @pytest.mark.parametrize(

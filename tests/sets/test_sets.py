@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import condal
 from condal.errors import ProblemError
@@ -172,27 +169,6 @@ def test_the_proof_pays_for_a_dual_that_is_not_quite_one():
         )
         bounds.append(condal.certify(problem, x, np.ones(3)).bound)
     assert bounds[0] - bounds[1] == pytest.approx(1e-3 * np.linalg.norm(A), rel=1e-6)
-
-
-BOUND = st.floats(-1e3, 1e3) | st.just(INF) | st.just(-INF)
-
-
-@given(
-    st.lists(st.tuples(BOUND, BOUND), min_size=1, max_size=5).map(
-        lambda pairs: [(lo, hi) for lo, hi in map(sorted, pairs) if lo < INF and hi > -INF]
-    ),
-    st.data(),
-)
-def test_boxes_project_coordinate_by_coordinate(bounds, data):
-    box = Box([lo for lo, _ in bounds], [hi for _, hi in bounds])
-    z = data.draw(arrays(np.float64, len(bounds), elements=st.floats(-1e6, 1e6)))
-    p = box.prox(z, 1.0)
-    for value, image, (lo, hi) in zip(z, p, bounds, strict=True):
-        assert lo <= image <= hi
-        assert image == value or (image == lo > value) or (image == hi < value)
-    w = z - p
-    assert np.isfinite(box.conjugate(w))
-    assert box.conjugate(w) == pytest.approx(float(w @ p), rel=1e-9, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-import condal
 from condal.errors import CondalError
 from condal_lab.experiments.curve import Curve
 from condal_lab.experiments.folder import MANIFEST, ExperimentFolder, Known
@@ -56,14 +55,6 @@ def test_references_come_back(tmp_path):
     assert folder.reference("g1") == known
 
 
-def test_a_folder_of_another_version_is_refused(tmp_path):
-    ExperimentFolder(tmp_path)
-    manifest = tmp_path / MANIFEST
-    manifest.write_text(manifest.read_text().replace(condal.__version__, "0.0.9"))
-    with pytest.raises(CondalError, match=r"by condal 0\.0\.9, and this is condal .*another"):
-        ExperimentFolder(tmp_path)
-
-
 def test_a_folder_of_another_format_is_refused(tmp_path):
     (tmp_path / MANIFEST).write_text(
         json.dumps({"format": "condal experiments", "version": 1, "condal": "0.1.0"})
@@ -74,13 +65,6 @@ def test_a_folder_of_another_format_is_refused(tmp_path):
         f"{tmp_path / MANIFEST}: was written by condal 0.1.0 in format 1; this version reads "
         "format 2: give another folder (--out, out=), or delete this one"
     )
-
-
-def test_a_foreign_folder_is_refused_and_left_as_it_is(tmp_path):
-    (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(CondalError, match=f"no {MANIFEST}: it is not a condal experiments folder"):
-        ExperimentFolder(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_a_file_is_no_folder(tmp_path):

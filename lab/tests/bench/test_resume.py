@@ -1,6 +1,5 @@
 """Existing results are kept: what a run replaces, repeats and refuses."""
 
-import json
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -14,7 +13,6 @@ from condal_lab.bench.sets import SETS
 from condal_lab.bench.table import page
 
 QUICK = SETS["quick"]
-LATER = ("spoilt", "outside", "max_seconds", "versions")  # fields that old files lack
 
 
 @pytest.fixture
@@ -43,17 +41,6 @@ def go(folder, peers=("SCS",), *, name="quick", **changes) -> Results:
 
 def keys(folder, name="quick"):
     return [run.key for run in load(folder, name).runs]
-
-
-def age(folder, name="quick", **changes):
-    """Turn the file into an old one, which states limits and versions once for all runs."""
-    path = folder / f"bench-{name}.json"
-    record = json.loads(path.read_text())
-    record |= changes
-    record["runs"] = [
-        {name: value for name, value in run.items() if name not in LATER} for run in record["runs"]
-    ]
-    path.write_text(json.dumps(record))
 
 
 def test_an_interrupted_resume_keeps_all_that_was_there(tmp_path, asked):
@@ -94,30 +81,20 @@ def test_the_order_is_that_of_the_set_and_of_the_peers(tmp_path, asked):
     ]
 
 
-def test_a_file_of_old_is_resumed(tmp_path, asked):
-    """What the file states for all runs holds for each of them."""
-    go(tmp_path)
-    age(tmp_path)
-    assert "max_seconds" not in (tmp_path / "bench-quick.json").read_text().partition("runs")[2]
-    go(tmp_path, resume=True)
-    assert len(asked) == 6
+def test_runs_of_another_limit_or_of_other_versions_are_made_again(tmp_path, asked):
+    first = go(tmp_path)
     go(tmp_path, max_seconds=60.0, instances=("cut-60",), resume=True)
     assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
     loaded = load(tmp_path, "quick")
     assert [run.max_seconds for run in loaded.runs] == [60.0] * 2 + [600.0] * 4
     assert "The limit per run was 60 or 600 s of CPU time" in page(QUICK, loaded)
-
-
-def test_a_file_of_old_with_other_versions_is_run_again(tmp_path, asked):
-    go(tmp_path)
-    age(tmp_path, versions={**versions({"SCS": "2"}), "condal": "0.0.1"})
+    old = [replace(run, versions={**run.versions, run.solver: "0.0.1"}) for run in first.runs]
+    save(tmp_path, replace(first, runs=old))
     loaded = go(tmp_path, resume=True, instances=("cut-60",))
-    assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
-    assert loaded.versions["SCS"] == "3 and 2"  # both, while runs of both exist
-    assert loaded.versions["numpy"] == versions({})["numpy"]
-    loaded = go(tmp_path, resume=True)
-    assert len(asked) == 12
-    assert loaded.versions == versions({"SCS": "3"})
+    assert asked[8:] == [("cut-60", "condal"), ("cut-60", "SCS")]
+    assert loaded.versions["SCS"] == "3 and 0.0.1"  # both, while runs of both exist
+    assert go(tmp_path, resume=True).versions == versions({"SCS": "3"})
+    assert len(asked) == 14
 
 
 def test_a_file_of_another_machine_or_set_is_refused(tmp_path, asked):
@@ -137,23 +114,6 @@ def test_a_file_of_another_machine_or_set_is_refused(tmp_path, asked):
     with pytest.raises(CondalError, match=r"cannot be read as results .*name another folder"):
         go(tmp_path)
     assert len(asked) == 6
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"max_seconds": 60.0},
-        {"versions": {"condal": "0.0.1"}},
-        {"stand_in": True},
-    ],
-)
-def test_what_was_made_otherwise_is_made_again(tmp_path, asked, change):
-    go(tmp_path)
-    loaded = load(tmp_path, "quick")
-    save(tmp_path, replace(loaded, runs=[replace(loaded.runs[0], **change), *loaded.runs[1:]]))
-    go(tmp_path, resume=True)
-    assert asked[6:] == [("cut-60", "condal")]
-    assert load(tmp_path, "quick") == loaded
 
 
 def test_stand_ins_give_way_to_data(tmp_path, asked, monkeypatch):

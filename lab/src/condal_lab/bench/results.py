@@ -96,7 +96,7 @@ class BenchRun:
     price: float | None = None
     quality: float | None = None
     setup: float | None = None
-    max_seconds: float | None = None
+    max_seconds: float = 600.0
     versions: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -157,10 +157,6 @@ class Results:
     def find(self, key: Key) -> BenchRun | None:
         """Return the run of that instance, solver and tolerance."""
         return next((run for run in self.runs if run.key == key), None)
-
-    def limit(self, run: BenchRun) -> float:
-        """Return the limit on the CPU seconds of the run."""
-        return self.max_seconds if run.max_seconds is None else run.max_seconds
 
     def of(self, case: str) -> list[BenchRun]:
         """Return all runs of an instance."""
@@ -224,10 +220,7 @@ def save(folder: Path, results: Results) -> Path:
 
 
 def load(folder: Path, name: str) -> Results | None:
-    """Read the results of a set, if the folder has them.
-
-    A run without its own time limit or versions has those of the file.
-    """
+    """Read the results of a set, if the folder has them."""
     path = folder / file_name(name)
     if not path.is_file():
         return None
@@ -235,7 +228,7 @@ def load(folder: Path, name: str) -> Results | None:
         record = json.loads(path.read_text(encoding="utf-8"))
         if record["format"] != FORMAT:
             raise ValueError(f"format {record['format']}")
-        runs = [BenchRun(**{**_made(record, run["solver"]), **run}) for run in record["runs"]]
+        runs = [BenchRun(**run) for run in record["runs"]]
         return Results(
             record["set"], record["max_seconds"], runs, record["machine"], record["versions"]
         )
@@ -249,11 +242,6 @@ def load(folder: Path, name: str) -> Results | None:
 def file_name(name: str) -> str:
     """Return the name of a set's file."""
     return f"bench-{name}.json"
-
-
-def _made(record: dict[str, Any], solver: str) -> dict[str, Any]:
-    known = versions_of(solver, record["versions"])
-    return {"max_seconds": record["max_seconds"], "versions": known}
 
 
 def _processor() -> str:

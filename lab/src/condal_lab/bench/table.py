@@ -86,19 +86,19 @@ def group_table(
         del times["whole x"]
     rows = []
     for name in cases:
-        cells = (_cell(results, results.peer(name, solver)) for solver in names)
+        cells = (_cell(results.peer(name, solver)) for solver in names)
         values = (ratio(benchmark, results, name, time) for time in times.values())
         compared = ("" if value is None else f"{value:.3g}" for value in values)
         rows.append((name, benchmark.case(name).title, *cells, *compared))
     return ("instance", "what", *names, *times), rows
 
 
-def _cell(results: Results, run: BenchRun | None) -> str:
+def _cell(run: BenchRun | None) -> str:
     """Return the CPU seconds and, unless it is right, the verdict of a run."""
     if run is None:
         return "-"
     if run.outcome == "time":
-        return f"> {results.limit(run):g}"
+        return f"> {run.max_seconds:g}"
     word = WORDS[run.outcome]
     said = f" ({run.reason})" if word == "no verdict" and run.reason else ""
     return _seconds(run.cpu) + ("right" if word == "right" else f"**{word}**{said}")
@@ -149,18 +149,18 @@ PROVED = (
 def rows(results: Results, case: str) -> list[tuple[str, ...]]:
     """Return the table of an instance, one row per run."""
     ours = results.ours(case)
-    return [row(run, ours, results.limit(run)) for run in results.of(case)]
+    return [row(run, ours) for run in results.of(case)]
 
 
-def row(run: BenchRun, ours: BenchRun | None, limit: float) -> tuple[str, ...]:
+def row(run: BenchRun, ours: BenchRun | None) -> tuple[str, ...]:
     """Return the cells of a run; without an answer, the outcome stands in place of the time."""
     is_condal = run.solver == OURS
     name = (
         f"{run.solver} {power(run.tol)}" if ours is not None and run.tol != ours.tol else run.solver
     )
     if not run.answered:
-        word = f"> {limit:g}" if run.outcome == "time" else run.outcome
-        bound = _ratio(ours.cpu if ours else None, limit) if run.outcome == "time" else ""
+        word = f"> {run.max_seconds:g}" if run.outcome == "time" else run.outcome
+        bound = _ratio(ours.cpu if ours else None, run.max_seconds) if run.outcome == "time" else ""
         ratio = f"<{bound}" if bound else ""
         return (name, word, "", "", ratio, "", "", "", "", "", run.outcome)
     other = None if is_condal else ours
@@ -227,7 +227,7 @@ def page(benchmark: Set, results: Results) -> str:
     blocks += growth(benchmark, results)
     machine = ", ".join(f"{name} {value}" for name, value in results.machine.items())
     versions = ", ".join(f"{name} {value}" for name, value in results.versions.items())
-    limits = sorted({results.limit(run) for run in results.runs} or {results.max_seconds})
+    limits = sorted({run.max_seconds for run in results.runs} or {results.max_seconds})
     limit = f"The limit per run was {' or '.join(f'{each:g}' for each in limits)} s of CPU time."
     how = benchmark.compact or f"{RATIOS}. {PROVED}"
     blocks += ["## How", f"{how} {limit}", f"Machine: {machine}.", f"{versions}."]

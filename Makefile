@@ -100,7 +100,6 @@ experiments: .venv/installed
 # those of `out` first.
 paper: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m condal_lab.benchmarks.paper $(FROM)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m condal_lab.benchmarks.rates $(FROM)
 
 # What the gallery shows: each example draws NAME.png and prints NAME.txt; in a minute or two.
 gallery: .venv/installed

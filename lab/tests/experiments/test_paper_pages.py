@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from condal_lab.benchmarks import paper, rates
+from condal_lab.benchmarks import paper
 from condal_lab.benchmarks.paper import REMARKS, remark
 from condal_lab.experiments.claims import ClaimVerdict
 from condal_lab.experiments.folder import read_study
@@ -14,7 +14,7 @@ from locations import ROOT
 
 STUDIES = {
     "paper": (paper.STORED, paper.tables, ("paper.md", "paper-trials.md")),
-    "rates": (rates.STORED, lambda: rates.tables(read_runs(rates.STORED / FILE)), ("rates.md",)),
+    "rates": (paper.RATES, lambda: paper.rate_tables(read_runs(paper.RATES / FILE)), ("rates.md",)),
 }
 MAX_BYTES = 200_000
 
@@ -57,7 +57,7 @@ def test_every_table_and_figure_is_on_a_page_and_small(study):
     shown = set(re.findall(rf"\.\./lab/results/{study}/([\w.-]+)", text))
     stored = [path for path in folder.iterdir() if path.suffix in (".md", ".svg")]
     assert shown == {path.name for path in stored}
-    for path in (*stored, rates.STORED / FILE):
+    for path in (*stored, paper.RATES / FILE):
         assert path.stat().st_size < MAX_BYTES, path.name
 
 

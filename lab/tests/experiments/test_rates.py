@@ -8,7 +8,7 @@ import pytest
 
 from condal.methods import CGAL
 from condal.methods.rules import Exact
-from condal_lab.benchmarks import rates as benchmark
+from condal_lab.benchmarks import paper as benchmark
 from condal_lab.experiments.claims import ClaimVerdict
 from condal_lab.experiments.curve import Slope
 from condal_lab.experiments.guarantees import states
@@ -45,7 +45,7 @@ PAGE = ROOT / "docs" / "rates.md"
 
 @pytest.fixture(scope="module")
 def stored():
-    return read_runs(benchmark.STORED / FILE)
+    return read_runs(benchmark.RATES / FILE)
 
 
 def made_up(gap, *, pair="diagonal 12", strict=True, method="cgal", lam0=1.0):

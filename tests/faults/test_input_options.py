@@ -1,4 +1,4 @@
-"""Options that are refused: sizes, penalties, tolerances and limits."""
+"""Options that are refused: penalties, tolerances and limits."""
 
 import numpy as np
 import pytest
@@ -6,37 +6,11 @@ import pytest
 import condal
 import condal_lab
 from condal import ProblemError
-from laws.case import C
-
-N = 3
 
 
 def refused(make, text):
     with pytest.raises(ProblemError, match=text):
         make()
-
-
-SIZES = {  # by the name of the argument
-    "Spectrahedron trace": lambda t: condal.Spectrahedron(N, trace=t),
-    "Hermitian trace": lambda t: condal.Hermitian(N, trace=t),
-    "NuclearBall radius": lambda t: condal.NuclearBall(N, N, radius=t),
-    "Simplex radius": lambda t: condal.Simplex(N, t),
-    "L1Ball radius": lambda t: condal.L1Ball(N, t),
-    "L2Ball radius": lambda t: condal.L2Ball(N, t),
-    "LinfBall radius": lambda t: condal.LinfBall(N, t),
-    "KSparse radius": lambda t: condal.KSparse(N, 2, t),
-    "GroupL1Ball radius": lambda t: condal.GroupL1Ball([0, 0, 1], t),
-    "generalised_eigenvector alpha": lambda t: condal.problems.generalised_eigenvector(
-        C, np.eye(4), t
-    ),
-    "trace_regression radius": lambda t: condal.problems.trace_regression(C, C, radius=t),
-}
-
-
-@pytest.mark.parametrize("size", [0.0, -1.0, np.nan, np.inf, "1", None, 1j, True * np.nan])
-@pytest.mark.parametrize("name", SIZES)
-def test_a_size_that_is_not_positive_is_refused(name, size):
-    refused(lambda: SIZES[name](size), f"{name.split()[1]} must be a positive number; got")
 
 
 PENALTIES = {

@@ -17,6 +17,7 @@ COUNTS = ("n", "m", "k", "side", "size", "rank", "steps", "R", "seed")
 SIZES = ("radius", "height", "trace", "t", "weight", "delta", "background", "alpha", "rho")
 SIZES += ("resolution", "eps", "eps0", "beta", "balance", "lam", "lam0", "fraction", "D_Y")
 NO_COUNTS, NO_SIZES = (0, -1, 2.5, True, "3", np.nan), (0.0, -1.0, np.nan, "1")
+FINITE = ("radius", "trace", "alpha")  # of sizes: one real number, and not infinite
 GIVEN: list[tuple[Any, dict[str, Any]]] = [
     (condal.NuclearBall, {"m": 2, "n": 3}),
     (condal.L2Ball, {"n": 3}),
@@ -70,7 +71,8 @@ SETTINGS = settings()
 def test_what_is_no_count_and_no_size_is_refused(key):
     make, given, name = SETTINGS[key]
     assert len(SETTINGS) > 90
-    for wrong in NO_COUNTS if name in COUNTS else NO_SIZES:
+    others = (np.inf, 1j) if name in FINITE else ()
+    for wrong in NO_COUNTS if name in COUNTS else (*NO_SIZES, *others):
         if (name, wrong) == ("seed", 0) or (make.__name__, wrong) in EXCEPT:
             continue
         with pytest.raises(condal.ProblemError, match=rf"\b{name} (must be|has the value)"):

@@ -16,9 +16,6 @@ C = np.diag(np.arange(1.0, N + 1))
 COST = np.arange(1.0, N + 1)
 
 
-# A map whose adjoint is wrong.
-
-
 # Operators.
 
 

@@ -3,16 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank, dense, with_diagonal
 from condal.runtime.arguments import finite_array, require_positive, require_whole
 from spaces import random_lowrank
-
-FINITE = st.floats(-1e6, 1e6)
 
 
 @pytest.mark.parametrize("rank", [0, 1, 2, 7])
@@ -43,46 +38,12 @@ def test_dense_goes_into_tuples():
 
 
 @pytest.mark.parametrize(
-    "values",
-    [
-        [1, 2, 3],
-        (1.0, 2.0, 3.0),
-        np.array([1, 2, 3], dtype=np.int8),
-        np.array([1, 2, 3], dtype=np.float32),
-        np.array([1, 2, 3], dtype=object),
-        np.array([3, 2, 1])[::-1],
-        np.arange(1, 7)[::2] // 2 + 1,
-    ],
-    ids=lambda v: type(v).__name__ + str(getattr(v, "dtype", "")),
-)
-def test_finite_array_takes_any_real_numbers(values):
-    array = finite_array(values, "b", ndim=1)
-    assert array.dtype == np.float64
-    np.testing.assert_array_equal(array, [1.0, 2.0, 3.0])
-
-
-@given(arrays(np.float64, (3, 4), elements=FINITE), st.sampled_from([np.nan, np.inf, -np.inf]))
-def test_finite_array_names_what_is_not_finite_and_where(values, bad):
-    values[1, 2] = bad
-    with pytest.raises(
-        ProblemError, match=rf"b has the value {bad} at index \(1, 2\); every entry"
-    ):
-        finite_array(values, "b")
-
-
-@pytest.mark.parametrize(
     ("values", "ndim", "text"),
     [
         (np.nan, None, "b has the value nan; every entry must be a finite number"),
-        ([1.0, np.nan], 1, "b has the value nan at index 1; every entry must be a finite number"),
-        ([[1.0]], 1, r"b must have 1 dimension; got shape \(1, 1\)"),
-        ([1.0], 2, r"b must have 2 dimensions; got shape \(1,\)"),
         ([1j], 1, "b is complex .complex128., and must be real"),
         ([np.complex64(1)], 1, "b is complex .complex64., and must be real"),
-        (np.ones(2, dtype=complex), 1, "b is complex .complex128., and must be real"),
-        (["1.5"], 1, "b must be an array of real numbers; got list"),
         ([None], 1, "b has the value nan at index 0"),
-        ("text", None, "b must be an array of real numbers; got str"),
         ([[1.0], [1.0, 2.0]], None, "b must be an array of real numbers; got list"),
         (np.array([1j], dtype=object), 1, "b must be an array of real numbers; got ndarray"),
         (np.array(["2020-01-01"], dtype="datetime64[D]"), 1, "b must be an array of real numbers"),
@@ -108,12 +69,6 @@ def test_other_numbers_are_refused(value):
 @pytest.mark.parametrize("value", [1, 1e-300, np.float32(2), np.int64(1)])
 def test_positive_numbers_are_taken(value):
     require_positive(value, "trace")
-
-
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, -np.inf, None, "1", 1j, [1.0]])
-def test_numbers_not_positive_are_refused(value):
-    with pytest.raises(ProblemError, match="trace must be a positive number; got "):
-        require_positive(value, "trace")
 
 
 @pytest.mark.parametrize("is_complex", [False, True])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 
 def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
@@ -11,6 +12,12 @@ def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     return "\n".join(
         "| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines
     )
+
+
+def formatted(columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return a table in Markdown whose cells are formats, by the head of their column."""
+    body = ([cell.format(**row) for cell in columns.values()] for row in rows)
+    return markdown(tuple(columns), body)
 
 
 def aligned(head: Sequence[str], body: Iterable[Sequence[str]], *, left: Sequence[str] = ()) -> str:

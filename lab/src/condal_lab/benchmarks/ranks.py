@@ -23,7 +23,7 @@ from condal_lab.bench.process import MPIRUN, peak, run_alone
 from condal_lab.benchmarks.runner import Benchmark, Case, Row
 from condal_lab.benchmarks.startup import cpu_seconds
 from condal_lab.generated import sparse_graph, torus
-from condal_lab.markdown import markdown
+from condal_lab.markdown import formatted
 from condal_mpi.shards.folder import ShardFolder
 from condal_mpi.team import engine
 
@@ -161,68 +161,52 @@ def between(path: Path, ranks: int) -> dict[str, float]:
     return {f"share_{ranks}": float(cut.mean()), f"bytes_{ranks}": 8.0 * fetched / ranks}
 
 
+ENDS = {"gap": "{gap:.1e}", "price": "{price}", "status": "{status}"}
+WHERE = {"peak MB": "{peak_mb:.0f}", "load": "{load:.1f}"}
+SIZE = {"n": "{n:,}", "ranks": "{ranks}", "s": "{seconds:.3g}"}
+TIMES = {"x": "{times}", "CPU s": "{cpu_seconds:.3g}", "iterations": "{iterations}"}
+DEFAULT = {"problem": "{problem}", **SIZE, **TIMES, "products": "{products:,}", **ENDS, **WHERE}
+BOUNDS = {"objective": "{objective:.10g}", "bound": "{bound:.10g}"}
+ITERATED = {**SIZE, "products": "{products:.1f}", **BOUNDS, **WHERE}
+RANKS = ", ".join(map(str, SHARED))
+ORDERED = {
+    "graph": "{graph}",
+    "n": "{n:,}",
+    "order": "{order}",
+    "convert": "{convert_cpu_seconds:.2g}",
+    f"edges between {RANKS} ranks": ", ".join(f"{{share_{ranks}:.2%}}" for ranks in SHARED),
+    f"KB of {RANKS} ranks": ", ".join(f"{{kb_{ranks}:.3g}}" for ranks in SHARED),
+    "s": "{seconds:.3g}",
+    "CPU s": "{cpu_seconds:.3g}",
+    "gap": "{gap:.1e}",
+    "status": "{status}",
+    "load": "{load:.1f}",
+}
+
+
 def page(rows: list[Row]) -> str:
     """Return the page with all tables."""
-    default = [row for row in rows if row["problem"] != CGAL and "order" not in row]
-    sketched = [row for row in rows if row["problem"] == CGAL]
-    renumbered = [row for row in rows if "order" in row]
-    one = {(row["problem"], row["n"]): row["seconds"] for row in default if row["ranks"] == 1}
+    one = {(row["problem"], row["n"]): row["seconds"] for row in rows if row["ranks"] == 1}
     one |= {(APART, n): seconds for (kind, n), seconds in one.items() if kind == CUT}
-    answer = ("products", "gap", "price", "status", "peak MB", "load")
-    solves = markdown(
-        ("problem", "n", "ranks", "s", "x", "CPU s", "iterations", *answer),
-        [(row["problem"], *_size(row), *_times(row, one), *_answer(row)) for row in default],
-    )
-    iterations = markdown(
-        ("n", "ranks", "s", "products", "objective", "bound", "peak MB", "load"),
-        [
-            (*_size(row), f"{row['seconds']:.3g}", f"{row['products']:.1f}", *_estimates(row))
-            for row in sketched
-        ],
-    )
-    shared = ", ".join(map(str, SHARED))
-    orders = markdown(
-        ("graph", "n", "order", "convert", f"edges between {shared} ranks", f"KB of {shared} ranks")
-        + ("s", "CPU s", "gap", "status", "load"),
-        map(_ordered, renumbered),
-    )
-    return "\n".join([ABOUT, solves, SKETCHED, iterations, RENUMBERED, orders, ""])
+    shown = [_shown(row, one) for row in rows]
+    default = [row for row in shown if row["problem"] != CGAL and "order" not in row]
+    sketched = [row for row in shown if row["problem"] == CGAL]
+    renumbered = [row for row in shown if "order" in row]
+    tables = formatted(DEFAULT, default), formatted(ITERATED, sketched)
+    last = formatted(ORDERED, renumbered)
+    return "\n".join([ABOUT, tables[0], SKETCHED, tables[1], RENUMBERED, last, ""])
 
 
-def _size(row: Row) -> tuple[str, str]:
-    return f"{row['n']:,}", f"{row['ranks'] or 'no MPI'}"
-
-
-def _times(row: Row, one: dict[tuple[str, int], float]) -> tuple[str, ...]:
-    alone = one.get((row["problem"], row["n"]))
-    times = f"{row['seconds'] / alone:.2f}" if alone else ""
-    return f"{row['seconds']:.3g}", times, f"{row['cpu_seconds']:.3g}", f"{row['iterations']}"
-
-
-def _answer(row: Row) -> tuple[str, ...]:
-    price = row.get("price")
-    errors = f"{row['gap']:.1e}", "" if price is None else f"{price:.0e}"
-    return f"{row['products']:,}", *errors, row["status"], *_where(row)
-
-
-def _estimates(row: Row) -> tuple[str, ...]:
-    return f"{row['objective']:.10g}", f"{row['bound']:.10g}", *_where(row)
-
-
-def _where(row: Row) -> tuple[str, str]:
-    return f"{row['peak_mb']:.0f}", f"{row['load']:.1f}"
-
-
-def _ordered(row: Row) -> tuple[str, ...]:
-    edges = ", ".join(f"{row[f'share_{ranks}']:.2%}" for ranks in SHARED)
-    sent = ", ".join(f"{row[f'bytes_{ranks}'] / 1e3:.3g}" for ranks in SHARED)
-    times = (
-        f"{row['convert_cpu_seconds']:.2g}",
-        f"{row['seconds']:.3g}",
-        f"{row['cpu_seconds']:.3g}",
-    )
-    ended = f"{row['gap']:.1e}", row["status"], f"{row['load']:.1f}"
-    return row["graph"], f"{row['n']:,}", row["order"], times[0], edges, sent, *times[1:], *ended
+def _shown(row: Row, one: dict[tuple[str, int], float]) -> Row:
+    """Return a row with what its cells show besides."""
+    alone, price = one.get((row["problem"], row["n"])), row.get("price")
+    return {
+        **row,
+        "ranks": row["ranks"] or "no MPI",
+        "times": f"{row['seconds'] / alone:.2f}" if alone else "",
+        "price": "" if price is None else f"{price:.0e}",
+        **{f"kb_{ranks}": row.get(f"bytes_{ranks}", 0.0) / 1e3 for ranks in SHARED},
+    }
 
 
 SOLVES = (

@@ -126,6 +126,9 @@ CONST_AND_DECR = (
     paper.ahead("cgal", "cgal-decr", "5, B"),
     paper.ahead("cgal-decr", "hcgm", "5, B"),
 )
+FAST = (paper.hcgm_is_slow, paper.cgal_is_fast, *CONST_AND_DECR)
+UPD = (rivals.upd_saturates, rivals.upd_drops_by_sign, rivals.upd_needs_the_optimum)
+COST = (paper.oracle_dominates, paper.cost_is_nearly_the_same)
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -137,19 +140,13 @@ EXPERIMENTS: dict[str, Experiment] = {
             SMALL,
             "best",
             (
-                paper.hcgm_is_slow,
-                paper.cgal_is_fast,
-                *CONST_AND_DECR,
-                paper.ahead("cgal", "hcgm", "5"),
-                paper.ahead("cgal", "fwal", "5"),
-                paper.ahead("cgal", "ial", "5"),
-                paper.ahead("cgal", "upd", "5"),
-                paper.ahead("cgal", "aupd", "5"),
-                rivals.upd_saturates,
-                rivals.upd_drops_by_sign,
-                rivals.upd_needs_the_optimum,
-                paper.oracle_dominates,
-                paper.cost_is_nearly_the_same,
+                *FAST,
+                *(
+                    paper.ahead("cgal", rival, "5")
+                    for rival in ("hcgm", "fwal", "ial", "upd", "aupd")
+                ),
+                *UPD,
+                *COST,
             ),
             (ABSENT,),
         ),
@@ -180,17 +177,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             GSET,
             "best",
             (
-                paper.hcgm_is_slow,
-                paper.cgal_is_fast,
-                *CONST_AND_DECR,
+                *FAST,
                 paper.ahead("cgal", "hcgm", "5.1"),
                 paper.ahead("cgal", "upd", "5.1"),
-                rivals.upd_saturates,
-                rivals.upd_drops_by_sign,
-                rivals.upd_needs_the_optimum,
+                *UPD,
                 rivals.aupd_gets_stuck,
-                paper.oracle_dominates,
-                paper.cost_is_nearly_the_same,
+                *COST,
             ),
             (PAPER_ALONE,),
         ),
@@ -207,8 +199,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 paper.ahead("cgal", "hcgm", "5.2"),
                 rivals.upd_cannot_be_tuned,
                 rivals.upd_needs_the_optimum,
-                paper.oracle_dominates,
-                paper.cost_is_nearly_the_same,
+                *COST,
             ),
         ),
         Experiment(

@@ -11,7 +11,6 @@ from condal.errors import ProblemError
 from condal.linalg.lifting import (
     complex_vectors,
     hermitian_point,
-    is_complex,
     lifted,
     real_matrix,
     real_point,
@@ -154,23 +153,6 @@ def test_domains_say_what_they_are():
     assert repr(Hermitian(3, 2.0)) == "Hermitian(n=3, trace=2)"
     assert repr(Hermitian(3, 2.0, at_most=True)) == "Hermitian(n=3, trace=2, at_most=True)"
     assert repr(NuclearBall(2, 3, 0.5)) == "NuclearBall(2, 3, radius=0.5)"
-
-
-@pytest.mark.parametrize(
-    ("a", "wanted"),
-    [
-        (np.ones(2, dtype=np.complex64), True),
-        ([[1.0, 1j]], True),
-        (sp.csr_array(1j * np.eye(2)), True),
-        (aslinearoperator(1j * np.eye(2)), True),
-        (np.ones(2), False),
-        ([[1.0], [1.0, 2.0]], False),
-        ("text", False),
-        (None, False),
-    ],
-)
-def test_complex_numbers_are_seen_in_any_form(a, wanted):
-    assert is_complex(a) is wanted
 
 
 # Rectangular matrices.

@@ -26,7 +26,6 @@ from condal.domains import (
     Simplex,
     Simplices,
 )
-from condal.domains.polytopes import falling
 from condal.errors import ProblemError
 from condal.linalg.gradients import dot
 from condal.storage import Dense, Factored, require_fit
@@ -162,16 +161,6 @@ def test_only_finite_vectors_of_the_right_length_have_projections(case):
         case.X.project(v)
     with pytest.raises(ProblemError, match=r"must be a vector of length \d+, as those of .* \(99,"):
         case.X.project(np.zeros(99))
-
-
-@given(arrays(np.float64, st.integers(1, 30), elements=st.floats(-5, 5)))
-def test_a_falling_sequence_falls_and_is_the_nearest(z):
-    d = falling(z)
-    assert np.all(np.diff(d) <= 1e-12)
-    for m in range(1, z.size + 1):  # against every generator of the cone of falling sequences
-        assert (z - d)[:m].sum() <= 1e-11
-    assert (z - d) @ d == pytest.approx(0.0, abs=1e-9)
-    assert (z - d).sum() == pytest.approx(0.0, abs=1e-11)
 
 
 # Oracles: ties, and larger instances against other solvers.

@@ -231,6 +231,15 @@ class Problem:
         """
         return abs(float(w @ self.h.normal_residual(Ax)))
 
+    def equivalent_gap(self, Ax: Array, objective: float) -> float:
+        """Return the gap that exceeds a tolerance as far as the infeasibility of x does.
+
+        It is 0 if a repair removes the infeasibility.
+        """
+        if self.repair is not None:
+            return 0.0
+        return self.h.distance(Ax) / self.infeasibility_unit * self.gap_unit(objective)
+
     @cached_property
     def infeasibility_unit(self) -> float:
         """max(1, dist(0, K)), or |A| max |x| in place of 1 if that is smaller.

@@ -21,6 +21,12 @@ def test_solutions_and_bounds_carry_over(name):
     assert np.allclose(scaling.image(scaled.A(known.x)), known.problem.A(known.x))
     assert scaled.f.value(scaled.f.M(known.x)) == pytest.approx(scaling.c * known.optimum)
     assert scaled.h.distance(scaled.A(known.x)) <= 1e-12
+    far, objective = 3.0 * known.problem.A(known.x) + 1.0, known.optimum
+    given = known.problem.equivalent_gap(far, objective)
+    scaled_far = scaled.equivalent_gap(far * scaling.rows, scaling.c * objective)
+    assert scaled_far == pytest.approx(scaling.c * given)
+    infeasibility = known.problem.h.distance(far) / known.problem.infeasibility_unit
+    assert given in (0.0, pytest.approx(infeasibility * known.problem.gap_unit(objective)))
     assert condal.certify(scaled, known.x, y).bound == pytest.approx(
         scaling.c * known.optimum, rel=1e-5, abs=1e-7
     )

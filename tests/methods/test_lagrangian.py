@@ -39,6 +39,19 @@ def test_its_gradient_is_that_of_its_value(name):
 
 
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_the_bound_of_an_atom_misses_the_objective_by_two_errors(problem):
+    rng = np.random.default_rng(1)
+    f, h, A = problem.f, problem.h, problem.A
+    x = problem.X.lmo(f.M.adjoint(rng.standard_normal(f.M.size)))
+    Mx, Ax, y = f.M(x), A(x), h.dual_point(rng.standard_normal(A.size))
+    atom = best_atom(problem, Mx, Ax, y, 0.7, tol=0.0, guess=None)
+    objective = f.value(Mx) + h.value(Ax)
+    assert objective - atom.lower == pytest.approx(atom.gap + atom.missed, abs=1e-9)
+    assert atom.gap >= -1e-9
+    assert atom.missed >= -1e-9 or h.lipschitz == np.inf
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 def test_a_segment_has_the_images_of_its_points_and_the_slope_of_the_lagrangian(problem):
     rng = np.random.default_rng(2)
     f, A, lam = problem.f, problem.A, 0.7

@@ -8,7 +8,7 @@ scaled against each other, so fitting D A to the size of X has the same effect.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,18 @@ class Scaling:
         return Ax / self.rows
 
 
+@dataclass(frozen=True, eq=False)
+class Normalised(Problem):
+    """A normalised problem, which measures infeasibility in the units of the given one."""
+
+    given: Problem = field(kw_only=True)
+    scaling: Scaling = field(kw_only=True)
+
+    def equivalent_gap(self, Ax: Array, objective: float) -> float:
+        c = self.scaling.c
+        return c * self.given.equivalent_gap(self.scaling.image(Ax), objective / c)
+
+
 def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     """Return the normalised problem, and the scaling that undoes it."""
     require_scales(problem)
@@ -72,8 +84,10 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
             f"K is {away:.3g} times as far from 0 as any Ax can be: nothing is feasible; check b, "
             "the bounds and their units"
         )
-    scaled = replace(problem, f=f, A=A, h=h, repair=None, checked=True)
-    return scaled, Scaling(c, rows)
+    others = {name: getattr(problem, name) for name in ("maximise", "propose", "name", "rank")}
+    scaling = Scaling(c, rows)
+    scaled = Normalised(f, problem.X, A, h, **others, given=problem, scaling=scaling, checked=True)
+    return scaled, scaling
 
 
 def as_given(problem: Problem) -> tuple[Problem, Scaling]:

@@ -47,6 +47,7 @@ from condal.runtime.arguments import require_fraction, require_positive
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:
+    from condal.methods.faces import Face
     from condal.methods.hull import Hull
     from condal.problem import Problem
 
@@ -263,27 +264,29 @@ class CGAL:
         f, h, penalty, curvature = problem.f, problem.h, self.penalty, Curvature.of(problem)
         state = start or self.start(problem)
         Mx, Ax, y, s, gap = state.Mx, state.Ax, state.y, state.s, state.gap
-        lam0, hull, has_x = state.carry.lam0, state.carry.hull, state.has_x
+        lam0, hull, has_x, value = state.carry.lam0, state.carry.hull, state.has_x, state.value
         if hull is None and isinstance(self.eta, Corrective):
             from condal.methods.hull import Hull
 
             hull = Hull.of(problem, x)
+        face = _face(problem) if self.normalise else None  # the paper has no faces
         held = self.sigma.held(h) if isinstance(self.sigma, Smoothed) else None
 
         for k in count(state.k + 1):
             lam = penalty.at(k, lam0)
 
             # Primal step: a conditional gradient step on L_lam(., y).
-            tol = self.tol(k, gap, curvature.at(lam))
-            atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s)  # r, w, v, s = lmo(v)
+            tol = self.tol(k, gap, curvature.at(lam))  # then r, w, v, s = lmo(v)
+            atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s, face=face)
             s, w, gap = atom.s, atom.w, atom.gap
+            missed = max(abs(atom.missed), problem.equivalent_gap(Ax, value))
             segment = Segment(problem, Mx, Ax, atom, y, lam)
             step = primal_step(self.eta, k, segment, x, hull, first=not has_x)
             has_x = True
             eta, Mx, Ax, hull = step.eta, step.Mx, step.Ax, step.hull
 
             # Penalty update: lam_{k+1}.
-            lam0 = penalty(k, lam0, curvature.share(lam) * gap, atom.price)
+            lam0 = penalty(k, lam0, curvature.share(lam) * gap, missed)
             lam_next = penalty.at(k + 1, lam0)
 
             # Dual step: a gradient ascent step on the multiplier.
@@ -297,6 +300,16 @@ class CGAL:
             yield State(
                 k, Mx, Ax, y, w, s, value, gap, atom.lower, lam, eta, sigma, carry, u=step.u
             )
+
+
+def _face(problem: Problem) -> Face | None:
+    """Return the face that holds all feasible x; None if no row <v v', x> = 0 tells one."""
+    fixed = problem.h.fixed
+    if problem.A.size == 0 or (fixed is not None and np.all(fixed)):
+        return None
+    from condal.methods.faces import Face
+
+    return Face.of(problem)
 
 
 def hcgm(lam0: float | None = None, *, normalise: bool = True) -> CGAL:

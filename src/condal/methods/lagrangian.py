@@ -20,6 +20,7 @@ from condal.methods.state import MAX_LAM
 from condal.types import AtomStorage, Proximable, Storage
 
 if TYPE_CHECKING:
+    from condal.methods.faces import Face
     from condal.methods.hull import Hull
     from condal.methods.rules import PrimalRule
     from condal.problem import Problem
@@ -89,14 +90,15 @@ class Curvature:
 class Atom:
     """s = lmo(v), v = grad L_lam(x, y) = grad f(x) + A'w, and the quantities that follow from it.
 
-    `gap` is the Frank-Wolfe gap <v, x - s>, `price` = <w, Ax> - h*(w) is the price of
-    infeasibility, and `lower` is a lower bound on the optimum if the oracle kept its tolerance.
+    `gap` is the Frank-Wolfe gap <v, x - s>, `lower` is a lower bound on the optimum if the oracle
+    kept its tolerance, and `missed` is the rest of f(x) + h(Ax) - lower, with h = 0 for a set: less
+    than 0 by the price of infeasibility, or what smoothing g loses.
     """
 
     s: Point
     w: Array
     gap: float
-    price: float
+    missed: float
     lower: float
 
 
@@ -109,28 +111,37 @@ def best_atom(
     *,
     tol: float,
     guess: Point | None,
+    face: Face | None = None,
 ) -> Atom:
-    """Return the atom of X towards which L_lam(., y) descends fastest at x: one oracle call."""
+    """Return the atom of X towards which L_lam(., y) descends fastest at x: one oracle call.
+
+    If all feasible points lie on a `face`, it is the best atom there.
+    """
     if not lam <= MAX_LAM:
         raise FloatingPointError(f"the penalty lam has grown to {lam:g}; begin with a smaller lam0")
     f, A = problem.f, problem.A
     g = f.gradient(Mx)
-    w, w_Ax, conjugate = _priced(problem.h, Ax, y, lam)  # w = y + lam (Ax - r)
+    w, w_Ax, conjugate, value = _priced(problem.h, Ax, y, lam)  # w = y + lam (Ax - r)
     v = add(adjoint_onto(f.M.adjoint(g), A, w), None)  # add raises if f and A are both empty
-    s = problem.X.lmo(v, tol, guess=guess)
+    if face is None:
+        s = problem.X.lmo(v, tol, guess=guess)
+    else:
+        s, w[face.rows], cost = face.lmo(problem.X, v, tol, guess)
+        tol += cost
     gap = float(g @ Mx) + w_Ax - dot(v, s)
     price = w_Ax - conjugate
-    return Atom(s, w, gap, price, f.value(Mx) - gap + price - tol)
+    return Atom(s, w, gap, value - price, f.value(Mx) - gap + price - tol)
 
 
-def _priced(h: Proximable, Ax: Array, y: Array, lam: float) -> tuple[Array, float, float]:
-    """The multiplier w, <w, Ax> and h*(w), in one pass."""
-    w, w_Ax, conjugate = np.empty_like(Ax), 0.0, 0.0
+def _priced(h: Proximable, Ax: Array, y: Array, lam: float) -> tuple[Array, float, float, float]:
+    """The multiplier w, <w, Ax>, h*(w) and h(Ax), in one pass."""
+    w, w_Ax, conjugate, value = np.empty_like(Ax), 0.0, 0.0, 0.0
     for rows, piece in h.pieces:
         _multiplier(piece, Ax[rows], y[rows], lam, w[rows])
         w_Ax += float(w[rows] @ Ax[rows])
         conjugate += piece.conjugate(w[rows])
-    return w, w_Ax, conjugate
+        value += piece.value(Ax[rows])
+    return w, w_Ax, conjugate, value
 
 
 def slope_along(

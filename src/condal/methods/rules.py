@@ -19,6 +19,12 @@ from condal.types import Proximable
 
 Slope = Callable[[float], float]
 
+# How much faster than by its rate lam0 may rise at first, from 0, 6, 10, 15 and 25: generalised
+# eigenvectors take 173, 55, 45, 41 and 37 calls, and the other families of
+# `condal_lab.benchmarks.penalty` no more than before. The gap and the infeasibility of the first
+# PATIENCE points are those of few atoms, whatever lam0 is.
+HASTE, PATIENCE = 25.0, 3
+
 
 class PrimalRule(Protocol):
     """The step length eta_k from x_k towards s_k."""
@@ -201,11 +207,12 @@ class PenaltyRule(Protocol):
     def at(self, k: int, lam0: float) -> float:
         """Return lam_k."""
 
-    def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
+    def __call__(self, k: int, lam0: float, gap: float, missed: float) -> float:
         """Return the next lam0.
 
-        `gap` is the share of the Frank-Wolfe gap that the curvature of the penalty causes, `price`
-        is the price <w, Ax> - h*(w) of infeasibility.
+        `gap` is the share of the Frank-Wolfe gap that the curvature of the penalty causes, and
+        `missed` the error that a larger penalty makes smaller: infeasibility, or its price, or
+        what the smoothing of g loses.
         """
 
 
@@ -227,7 +234,7 @@ class Given:
     def at(self, k: int, lam0: float) -> float:
         return lam0 * sqrt(k + 1)
 
-    def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
+    def __call__(self, k: int, lam0: float, gap: float, missed: float) -> float:
         return lam0
 
 
@@ -249,7 +256,7 @@ class Fixed:
     def at(self, k: int, lam0: float) -> float:
         return lam0
 
-    def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
+    def __call__(self, k: int, lam0: float, gap: float, missed: float) -> float:
         return lam0
 
 
@@ -257,10 +264,13 @@ class Fixed:
 class Balanced:
     r""":math:`\lambda_k = \lambda_0 \sqrt{k + 1}` where :math:`\lambda_0` balances two errors.
 
-    For normalised problems. f(x_k) minus the lower bound is gap - price. Too large a penalty makes
-    the gap large; too small a penalty leaves an infeasibility with a large price. lam0 moves
-    towards gap = \|price\| by a factor of at most :math:`\exp(\text{rate}/(k+1))` per iteration.
-    The condition :math:`(1 - \eta_k) \lambda_{k+1} \le \lambda_k` of the theory needs rate <= 3/2.
+    For normalised problems. Too large a penalty makes the Frank-Wolfe gap large. Too small a
+    penalty leaves an infeasibility, and a nonsmooth g that is smoothed too much. Both errors are
+    measured as the tolerance measures them. lam0 moves towards their balance by a factor of at most
+    :math:`\exp(\text{rate}/(k+1))` per iteration. The theory asks for
+    :math:`(1 - \eta_k) \lambda_{k+1} \le \lambda_k`, so for rate <= 3/2. Far from the balance, lam0
+    may rise faster at first, :math:`1 + 25/\sqrt{k}` times. That breaks the condition by a bounded
+    factor in all.
 
     Parameters
     ----------
@@ -281,11 +291,12 @@ class Balanced:
     def at(self, k: int, lam0: float) -> float:
         return lam0 * sqrt(k + 1)
 
-    def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
-        if k <= 3 or price == 0.0:
+    def __call__(self, k: int, lam0: float, gap: float, missed: float) -> float:
+        if k <= PATIENCE or missed == 0.0:
             return lam0
-        # Without a gap, x minimises the Lagrangian already; a price then means it is infeasible.
-        pull = 1.0 if gap <= 0.0 else min(max(log(abs(price) / gap), -1.0), 1.0)
+        # Without a gap, x minimises the Lagrangian already.
+        most = 1.0 + HASTE / sqrt(k)
+        pull = most if gap <= 0.0 else min(max(log(missed / gap), -1.0), most)
         return lam0 * exp(self.rate * pull / (k + 1))
 
 
@@ -314,12 +325,13 @@ class FractionOfGap:
     Parameters
     ----------
     fraction : float
-        tol over the last gap, from k = 3 on, when x is in X.
+        tol over the last gap, from k = 3 on, when x is in X. To a proved 1e-2 on G1, G40 and a
+        torus, 0.2 takes 0.8, 0.5 and 0.2 of the products of 0.05, and 0.4 fails on G40.
     delta : float
         The relative loss in the convergence bound.
     """
 
-    fraction: float = 0.05
+    fraction: float = 0.2
     delta: float = 1.0
 
     def __post_init__(self) -> None:

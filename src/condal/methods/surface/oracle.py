@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from condal.linalg.points import Array
 from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
+from condal.methods.faces import lifted
 from condal.methods.surface.newton import SurfacePoint
-from condal.methods.surface.rows import SurfaceRows
 from condal.types import Spectral
 
 if TYPE_CHECKING:
     from condal.problem import Problem
 
 WANTED = 12  # eigenvectors
-LEAST_COST = 3e-8  # of |S v|: the cost of an equation <v v', x> = 0
 FIRST_DAMPING = 2.0  # times the relative bias: the first one that is tried
 MAX_DAMPING = 0.1
 MAX_DAMPING_CHANGE = 10.0
@@ -72,10 +71,10 @@ class SlackSpectrum:
         curvatures = np.einsum("ij,ij->j", axes, S @ axes)
 
         least = float(values[0]) - tol
-        if rows.null.size:
-            multiple, cost = _vanishing(rows, S, float(values[0]), tol)
-            w, least = w.copy(), least - cost
-            w[rows.vanishing] = multiple
+        if rows.face is not None:
+            w = w.copy()
+            w[rows.face.rows], cost = rows.face.multiplier(S, float(values[0]), tol)
+            least -= cost
         constant = problem.f.value(np.zeros(problem.f.M.size))
         least = min(shift + least, 0.0) if X.at_most else shift + least
         lower = constant + least - problem.h.conjugate(w)
@@ -118,18 +117,6 @@ def regularised(problem: Problem, point: SurfacePoint, bias: float) -> Array:
     return y
 
 
-def _vanishing(rows: SurfaceRows, S: Symmetric, least: float, tol: float) -> tuple[float, float]:
-    """The multiplier of the equations <v v', x> = 0, and what it costs.
-
-    Orthogonal to the v, S has the smallest eigenvalue `least`. With a basis Q of the v, a multiple
-    of Q Q' of |S Q|^2 / cost + |S Q| + |least| lowers it by at most the cost. A larger multiple is
-    no better, because the rounding of S grows with it.
-    """
-    size = float(np.linalg.norm(S @ rows.null))
-    cost = max(tol, LEAST_COST * size, TINY)
-    return (size**2 / cost + size + abs(least)) / rows.spanned, cost
-
-
 def _lowest_beside(X: Spectral, S: Symmetric, axes: Array, lift: float, tol: float) -> Array:
     """Ritz vectors of S for its smallest eigenvalues, orthogonal to the axes."""
     n = len(axes)
@@ -139,24 +126,6 @@ def _lowest_beside(X: Spectral, S: Symmetric, axes: Array, lift: float, tol: flo
     vectors = vectors - axes @ (axes.T @ vectors)
     norms = np.linalg.norm(vectors, axis=0)
     return np.asarray(vectors[:, norms > 1e-6] / norms[norms > 1e-6])
-
-
-def lifted(S: Symmetric, axes: Array, lift: float) -> Symmetric:
-    """Return P S P + t (I - P), P the projection off orthonormal axes, t above S on them by lift.
-
-    It is symmetric also along the axes. Rounding leads Lanczos there, and a product that is right
-    on the complement alone would be amplified. For axes q with q'Sq = m that S does not couple, and
-    e = P S q, the change of S is the sum of c (q - e/c)(q - e/c)' - ee'/c with c = t - m.
-    """
-    images = S @ axes
-    inside = axes.T @ images
-    m, turned = np.linalg.eigh(0.5 * (inside + inside.T))
-    axes, images = axes @ turned, images @ turned
-    outside = images - axes * m
-    t = m.max(initial=0.0) + np.linalg.norm(outside) + lift
-    c = np.maximum(t - m, TINY)
-    vectors = np.ascontiguousarray(np.hstack([axes - outside / c, outside]).T)
-    return S + Symmetric(S.n, grams=[(vectors, np.concatenate([c, -1.0 / c]))])
 
 
 @dataclass(frozen=True)

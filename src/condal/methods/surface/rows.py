@@ -18,12 +18,12 @@ from condal.linalg.blocked import add_multiple, subtract_product
 from condal.linalg.gradients import SquareRows
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import Symmetric
+from condal.methods.faces import Face
 from condal.methods.surface.coupling import BLOCK_NUMBERS, Coupling
 from condal.methods.surface.equations import (
     coordinate_bounds,
     equations,
     implied_trace,
-    null_vectors,
 )
 from condal.types import Lifted, Spectral
 
@@ -42,10 +42,8 @@ class SurfaceRows:
     row with a sign of -1 or 1 is a lower or upper bound: the sign times the square of its slack is
     added to its left-hand side. If `traced`, the last equation is |R|^2 = 1, or <= 1 by its sign.
     `origin` has the rows of A of the equations, and `count` is the number of rows of A. Equations
-    <v v', x> = 0 are left out: R is orthogonal to the columns of `null`, an orthonormal basis of
-    the v, `vanishing` has their rows of A, and `spanned` is the smallest eigenvalue of the sum of
-    the v v' on their span. The equations `squares` have the rows c_k v_k v_k' with the columns v_k
-    of `vectors`; their rows of `matrix` are empty.
+    <v v', x> = 0 are left out: R R' lies on the `face` that they tell. The equations `squares` have
+    the rows c_k v_k v_k' with the columns v_k of `vectors`; their rows of `matrix` are empty.
 
     A vector is an array with the columns of R: R on top, and below it the slacks, row by row.
     """
@@ -57,9 +55,7 @@ class SurfaceRows:
     signs: Array
     origin: Indices
     count: int
-    null: Array
-    vanishing: Indices
-    spanned: float
+    face: Face | None
     squares: Indices
     c: Array
     vectors: Array
@@ -81,9 +77,10 @@ class SurfaceRows:
         A.sum_duplicates()
         A.eliminate_zeros()
         origin, b, signs = equations(*bounds)
-        vanishing, null, spanned = null_vectors(split, origin[(signs == 0) & (b == 0)], X.n)
-        kept = ~np.isin(origin, vanishing)
-        origin, b, signs = origin[kept], b[kept], signs[kept]
+        face = Face.in_rows(split, origin[(signs == 0) & (b == 0)], X.n)
+        if face is not None:
+            kept = ~np.isin(origin, face.rows)
+            origin, b, signs = origin[kept], b[kept], signs[kept]
         implied = implied_trace(A[origin[signs == 0]], b[signs == 0], X.n)
         count, A = A.shape[0], A if np.array_equal(origin, np.arange(A.shape[0])) else A[origin]
         traced = implied is None or not (
@@ -94,9 +91,12 @@ class SurfaceRows:
         squares = np.flatnonzero(np.isin(origin, split.squares))
         which = np.searchsorted(split.squares, origin[squares])
         c, vectors = split.c[which], split.vectors[:, which]
-        return cls(
-            X.n, A, b, traced, signs, origin, count, null, vanishing, spanned, squares, c, vectors
-        )
+        return cls(X.n, A, b, traced, signs, origin, count, face, squares, c, vectors)
+
+    @property
+    def null(self) -> Array:
+        """An orthonormal basis of the v, to which R is orthogonal, as columns."""
+        return np.zeros((self.n, 0)) if self.face is None else self.face.basis
 
     @cached_property
     def coupling(self) -> Coupling:

@@ -14,30 +14,30 @@ PACKAGES = {
     "mpi/src/condal_mpi": "condal_mpi",
 }
 TESTS = ("tests", "lab/tests", "mpi/tests")
-MODULES = 327  # of condal
+MODULES = 317  # of condal
 LINES = {
     "checker": 600,
     "condal/certificates": 3_763,
-    "condal/cli": 3_461,
-    "condal/cvxpy": 2_912,
+    "condal/cli": 3_305,
+    "condal/cvxpy": 2_757,
     "condal/domains": 2_203,
-    "condal/driver": 3_241,
-    "condal/io": 6_872,
+    "condal/driver": 3_179,
+    "condal/io": 6_598,
     "condal/linalg": 5_008,
     "condal/maps": 2_488,
-    "condal/methods": 11_174,
+    "condal/methods": 11_008,
     "condal/nonsmooth": 744,
-    "condal/problems": 10_522,
-    "condal/report": 1_834,
+    "condal/problems": 10_410,
+    "condal/report": 1_700,
     "condal/runtime": 1_167,
     "condal/sets": 895,
-    "condal/sklearn": 783,
+    "condal/sklearn": 729,
     "condal/smooth": 792,
     "condal/storage": 661,
-    "condal/top": 1_218,
-    "condal_lab": 13_371,
-    "condal_mpi": 5_886,
-    "tests": 59_382,
+    "condal/top": 1_226,
+    "condal_lab": 13_166,
+    "condal_mpi": 5_794,
+    "tests": 59_116,
 }
 
 

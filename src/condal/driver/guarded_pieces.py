@@ -8,7 +8,6 @@ they must return.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import cached_property
 from math import inf
 from typing import Any, TypeVar
@@ -16,11 +15,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from condal.domains.wrapped import Wrapped, WrappedSpectral
+from condal.driver.guards import guard
 from condal.linalg.gradients import Gradient, functional
-from condal.linalg.guarded import UserPiece, is_ours
+from condal.linalg.guarded import UserPiece
 from condal.linalg.points import Array, LowRank
 from condal.linalg.rounding import Errors, Proof, Rounded
-from condal.linalg.sparse import is_operator
 from condal.linalg.symmetric import Symmetric
 from condal.sets.defaults import ProximableDefaults
 from condal.types import Domain, LinearMap, Projectable, Provable, Smooth, Spectral, projects
@@ -232,61 +231,11 @@ class GuardedFunction(Guarded, ProximableDefaults):
         ]
 
 
-def guard(value: Any, letter: str) -> Any:
-    """Guard a user-supplied piece, or those inside a piece of condal's."""
-    if is_operator(value):
-        from condal.linalg.guarded_operators import GuardedOperator
-        from condal.maps.diffraction import CodedDiffraction
-
-        ours = isinstance(getattr(value, "of", None), CodedDiffraction)
-        known = ours or isinstance(value, GuardedOperator)
-        return value if known else GuardedOperator(value, letter)
-    if isinstance(value, Symmetric):
-        return value.map_operators(lambda op: guard(op, letter))
-    if isinstance(value, tuple | list):
-        parts = [guard(part, letter) for part in value]
-        return value if same(parts, value) else type(value)(parts)
-    if not any(hasattr(value, verb) for verb in ("lmo", "adjoint", "gradient", "prox")):
-        return value
-    if of_condal(value):
-        return _rebuilt(value, letter)
-    kind: type[Guarded] = GuardedFunction
-    if hasattr(value, "lmo"):
-        kind = GuardedProjectable if projects(value) else GuardedDomain
-        kind = GuardedSpectral if isinstance(value, Spectral) else kind
-    elif hasattr(value, "adjoint"):
-        kind = GuardedMap
-    elif hasattr(value, "gradient"):
-        kind = GuardedObjective
-    return kind(value, letter)
-
-
-def same(new: Sequence[Any], old: Sequence[Any]) -> bool:
-    """Whether two sequences hold the same objects."""
-    return all(a is b for a, b in zip(new, old, strict=True))
-
-
-def _rebuilt(piece: Any, letter: str) -> Any:
-    """Guard the user-supplied pieces inside a piece of condal's; return itself if it has none."""
-    inner = "M" if letter == "f" else letter
-    unchanged, changed = {}, {}
-    # A copy: another thread may solve with the same piece, and cache in it what it has computed.
-    for name, value in dict(getattr(piece, "__dict__", {})).items():
-        if isinstance(getattr(type(piece), name, None), cached_property):
-            continue  # made from the others, and made again if they change
-        unchanged[name] = value
-        piece_guarded = guard(value, letter if name == "C" else inner)
-        if piece_guarded is not value:
-            changed[name] = piece_guarded
-    if not changed:
-        return piece
-    twin = copy(piece)
-    vars(twin).clear()
-    vars(twin).update(unchanged | changed)
-    return twin
-
-
-def of_condal(value: Any) -> bool:
-    """Return whether a function, or the class of an object, is condal's, and no adapter of a
-    user-supplied piece."""
-    return not getattr(value, "of_user", False) and is_ours(value)
+def kind_of(piece: Any) -> type[Guarded]:
+    """Return the guard of a user-supplied piece, by its members."""
+    if hasattr(piece, "lmo"):
+        kind = GuardedProjectable if projects(piece) else GuardedDomain
+        return GuardedSpectral if isinstance(piece, Spectral) else kind
+    if hasattr(piece, "adjoint"):
+        return GuardedMap
+    return GuardedObjective if hasattr(piece, "gradient") else GuardedFunction

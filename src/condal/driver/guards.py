@@ -6,17 +6,21 @@ as a Product its parts and an Operator its LinearOperator. A problem without any
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condal.driver.guarded_pieces import guard, of_condal, same
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.guarded import UserPiece
+from condal.linalg.guarded import UserPiece, is_ours
 from condal.linalg.points import Point
+from condal.linalg.sparse import is_operator
+from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
 from condal.problem import Problem
 from condal.sets.separable import Separable
@@ -106,3 +110,57 @@ def _zero(problem: Problem) -> Any:
         if gradient is not None:
             return gradient
     return None
+
+
+def guard(value: Any, letter: str) -> Any:
+    """Guard a user-supplied piece, or those inside a piece of condal's."""
+    if is_operator(value):
+        from condal.linalg.guarded_operators import GuardedOperator
+        from condal.maps.diffraction import CodedDiffraction
+
+        ours = isinstance(getattr(value, "of", None), CodedDiffraction)
+        known = ours or isinstance(value, GuardedOperator)
+        return value if known else GuardedOperator(value, letter)
+    if isinstance(value, Symmetric):
+        return value.map_operators(lambda op: guard(op, letter))
+    if isinstance(value, tuple | list):
+        parts = [guard(part, letter) for part in value]
+        return value if same(parts, value) else type(value)(parts)
+    if not any(hasattr(value, verb) for verb in ("lmo", "adjoint", "gradient", "prox")):
+        return value
+    if of_condal(value):
+        return _rebuilt(value, letter)
+    from condal.driver.guarded_pieces import kind_of
+
+    return kind_of(value)(value, letter)
+
+
+def same(new: Sequence[Any], old: Sequence[Any]) -> bool:
+    """Whether two sequences hold the same objects."""
+    return all(a is b for a, b in zip(new, old, strict=True))
+
+
+def _rebuilt(piece: Any, letter: str) -> Any:
+    """Guard the user-supplied pieces inside a piece of condal's; return itself if it has none."""
+    inner = "M" if letter == "f" else letter
+    unchanged, changed = {}, {}
+    # A copy: another thread may solve with the same piece, and cache in it what it has computed.
+    for name, value in dict(getattr(piece, "__dict__", {})).items():
+        if isinstance(getattr(type(piece), name, None), cached_property):
+            continue  # made from the others, and made again if they change
+        unchanged[name] = value
+        piece_guarded = guard(value, letter if name == "C" else inner)
+        if piece_guarded is not value:
+            changed[name] = piece_guarded
+    if not changed:
+        return piece
+    twin = copy(piece)
+    vars(twin).clear()
+    vars(twin).update(unchanged | changed)
+    return twin
+
+
+def of_condal(value: Any) -> bool:
+    """Return whether a function, or the class of an object, is condal's, and no adapter of a
+    user-supplied piece."""
+    return not getattr(value, "of_user", False) and is_ours(value)

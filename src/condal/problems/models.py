@@ -227,16 +227,8 @@ def unit_diagonal_program(
         from condal.domains.lifted import Hermitian
 
         X = Hermitian(n, float(n))
-    return Problem.of(
-        f=f,
-        X=X,
-        A=Diagonal(n, hermitian=hermitian),
-        K=Equal(np.ones(n)),
-        maximise=True,
-        repair=unit_diagonal,
-        propose=propose,
-        name=name,
-    )
+    A, h = Diagonal(n, hermitian=hermitian), Equal(np.ones(n))
+    return Problem(f.scaled(-1.0), X, A, h, True, unit_diagonal, propose, name, checked=True)
 
 
 def unit_diagonal(x: Point) -> Point:

@@ -9,7 +9,7 @@ import pytest
 import condal
 from condal.driver.scaling import normalise
 from condal.methods.lagrangian import lagrangian
-from condal.methods.rules import Classical, Const, Decr, Exact, LineSearch, Never, norm_cap
+from condal.methods.rules import SETTLED, Classical, Const, Decr, Exact, LineSearch, Never, norm_cap
 from condal.storage import Dense
 from known import PLANTED, Known, torus
 
@@ -74,8 +74,10 @@ def test_the_one_step_recursion_holds(known, sigma):
 @pytest.mark.parametrize("method", [condal.CGAL(1.0), condal.CGAL(), condal.CGAL(eta=LineSearch())])
 def test_the_penalty_grows_no_faster_than_the_theory_allows(known, method):
     sequence = run(known, method)
+    assert sequence[-1].k > SETTLED + 10
     for state, after in pairwise(sequence):
-        assert (1 - 2 / (state.k + 1)) * after.lam <= state.lam * (1 + 1e-12)
+        if method.lam0 is not None or state.k >= SETTLED:  # before, it seeks the balance
+            assert (1 - 2 / (state.k + 1)) * after.lam <= state.lam * (1 + 1e-12)
 
 
 def test_the_dual_step_keeps_its_caps_and_is_maximal(known):

@@ -10,9 +10,10 @@ from condal.driver.scaling import normalise
 from condal.linalg.gradients import SquareRows
 from condal.linalg.sparse import diagonal_matrix
 from condal.methods import LowRankNewton
+from condal.methods.faces import Face
 from condal.methods.surface import gram as gram_module
 from condal.methods.surface import newton
-from condal.methods.surface.equations import cost_of, equations, null_vectors
+from condal.methods.surface.equations import cost_of, equations
 from condal.methods.surface.manifold import Relaxation, Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import regularised
@@ -388,12 +389,13 @@ def test_rows_that_are_squares_are_found_and_leave_a_null_space():
     almost = np.outer(v, v) + 0.1 * np.diag(v != 0)
     rows = sp.csr_array(np.array([m.ravel() for m in (edge, np.outer(v, v), almost, zero)]))
     A = SquareRows.without_squares(rows)
-    found, null, spanned = null_vectors(A, np.arange(4), n)
+    face = Face.in_rows(A, np.arange(4), n)
+    found, null, spanned = face.rows, face.basis, face.spanned
     assert found.tolist() == [1, 3]
     assert null.shape == (4, 2)
     assert np.allclose(null @ (null.T @ v), v)
     assert spanned == pytest.approx(1.0)
-    assert null_vectors(A, np.array([0, 2]), n)[1].shape == (4, 0)
+    assert Face.in_rows(A, np.array([0, 2]), n) is None
 
 
 def test_graph_partition_is_proved_though_it_has_no_interior():

@@ -19,11 +19,10 @@ from condal.types import Proximable
 
 Slope = Callable[[float], float]
 
-# How much faster than by its rate lam0 may rise at first, from 0, 6, 10, 15 and 25: generalised
-# eigenvectors take 173, 55, 45, 41 and 37 calls, and the other families of
-# `condal_lab.benchmarks.penalty` no more than before. The gap and the infeasibility of the first
-# PATIENCE points are those of few atoms, whatever lam0 is.
-HASTE, PATIENCE = 25.0, 3
+# The first PATIENCE points are of few atoms: their gap and infeasibility say nothing of lam0. Then
+# lam0 may move by the whole distance to the balance, up to HASTE, until it is settled: generalised
+# eigenvectors take a quarter of the calls (`condal_lab.benchmarks.penalty`).
+PATIENCE, SETTLED, HASTE = 3, 50, 10.0
 
 
 class PrimalRule(Protocol):
@@ -268,9 +267,9 @@ class Balanced:
     penalty leaves an infeasibility, and a nonsmooth g that is smoothed too much. Both errors are
     measured as the tolerance measures them. lam0 moves towards their balance by a factor of at most
     :math:`\exp(\text{rate}/(k+1))` per iteration. The theory asks for
-    :math:`(1 - \eta_k) \lambda_{k+1} \le \lambda_k`, so for rate <= 3/2. Far from the balance, lam0
-    may rise faster at first, :math:`1 + 25/\sqrt{k}` times. That breaks the condition by a bounded
-    factor in all.
+    :math:`(1 - \eta_k) \lambda_{k+1} \le \lambda_k`, so for rate <= 3/2. In the first 50 iterations
+    lam0 may rise faster, where it is far from the balance: the theory then holds as for a start at
+    :math:`x_{50}`, whose error counts :math:`(50/k)^2` times in the bound after k iterations.
 
     Parameters
     ----------
@@ -295,7 +294,7 @@ class Balanced:
         if k <= PATIENCE or missed == 0.0:
             return lam0
         # Without a gap, x minimises the Lagrangian already.
-        most = 1.0 + HASTE / sqrt(k)
+        most = HASTE if k < SETTLED else 1.0
         pull = most if gap <= 0.0 else min(max(log(missed / gap), -1.0), most)
         return lam0 * exp(self.rate * pull / (k + 1))
 

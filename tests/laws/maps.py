@@ -125,6 +125,8 @@ def _maps() -> Iterator[Case]:
     yield Case.of("Scaled, negative", Scaled(Diagonal(5), -factors), Matrices(5))
     yield Case.of("Scaled, none", Scaled(Stack(), np.zeros(0)), Matrices(2))
     yield Case.of("Stack", Stack(Diagonal(4), RowSums(4), Inner([S4])), Matrices(4), False)
+    dense = Matrix(rng.standard_normal((3, 5)))
+    yield Case.of("Stack of vectors", Stack(dense, Identity(5)), Vectors(5))
     yield Case.of("Stack, nothing", Stack(), Matrices(3))
     yield Case.of("Stack, with an empty one", Stack(Diagonal(3), Stack()), Matrices(3))
     blocks = Tuples((Matrices(4), Vectors(3)))

@@ -37,8 +37,8 @@ CITATION = """
   title     = {A conditional-gradient-based augmented {L}agrangian framework},
   booktitle = {Proceedings of the 36th International Conference on Machine Learning},
   volume    = {97},
-  pages     = {7272--7281},
-  year      = {2019}
+  year      = {2019},
+  note      = {pages 7272--7281, arXiv:1901.04013}
 }
 """
 

@@ -107,7 +107,7 @@ class CGAL:
     References
     ----------
     A. Yurtsever, O. Fercoq, V. Cevher. A conditional-gradient-based augmented Lagrangian framework.
-    ICML 2019.
+    ICML 2019, arXiv:1901.04013.
 
     Examples
     --------

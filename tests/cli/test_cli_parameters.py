@@ -13,7 +13,7 @@ from commands import refused, run
 from condal.cli.settings import PARAMETERS, method_in, settings_of
 from condal.cli.solve import solve
 from condal.methods.registry import METHODS
-from condal.methods.rules import Decr, Fixed, Harmonic, Proportional
+from condal.methods.rules import Decr, Fixed, Harmonic, Proportional, Smoothed
 
 PENTAGON = ("solve", "max-cut.txt", "--as", "max-cut")
 
@@ -30,6 +30,7 @@ def built(*words):
         ("cgal --D-Y 3 --normalise", condal.CGAL(D_Y=3.0)),
         ("cgal-decr --lam0 2 --D-Y paper", condal.CGAL(2.0, sigma=Decr(), D_Y=Proportional())),
         ("cgal-fc --lam0 2 --no-normalise", condal.methods.corrective(2.0, normalise=False)),
+        ("cgal-smoothed --lam0 2", condal.CGAL(2.0, sigma=Smoothed())),
         ("hcgm --lam0 2 --no-normalise", condal.hcgm(2.0, normalise=False)),
         ("fw-al --lam0 2 --rho 0.5", condal.CGAL(Fixed(2.0), sigma=Harmonic(0.5))),
         ("ial --lam0 2 --eps 0.1", condal_lab.methods.IAL(2.0, 0.1)),

@@ -151,6 +151,24 @@ def test_a_warm_start_forgets_the_dual_of_g():
     np.testing.assert_array_equal(y, [*first.y[:2], 0, 0, 0, 0, 0])
 
 
+def test_smoothing_has_any_centre():
+    """The oracle sees z + lam (Bx - prox_{g/lam}(Bx + z/lam)) for the same z in every iteration."""
+    given = {**parts(), "K": condal.Equal([0.1, -0.1])}
+    problem, z = Problem.of(**given), np.array([0.2, -0.1, 0.0, 0.3, 0.1])
+    rule, warm = Smoothed(centred=False), Warm(None, np.array([0.0, 0.0, *z]), 0)
+    method = condal.CGAL.paper(0.5, sigma=rule)
+    first = method.start(problem, warm)
+    assert not np.array_equal(first.y[2:], method.start(problem).y[2:])
+    Bx = first.Ax[2:]
+    for state in islice(method.iterates(problem, Dense(), first), 40):
+        r = given["g"].prox(Bx + z / state.lam, 1 / state.lam)
+        np.testing.assert_allclose(state.w[2:], z + state.lam * (Bx - r), atol=1e-12)
+        np.testing.assert_array_equal(state.y[2:], z)
+        Bx = state.Ax[2:]
+    moved = condal.solve(problem, replace(method, tol=Exact()), tol=2e-2, warm_start=(None, warm.y))
+    assert moved.status is condal.Status.SOLVED
+
+
 def test_smoothed_wants_a_rule():
     with pytest.raises(ProblemError, match=r"Smoothed takes a dual rule, such as Decr\(\); got"):
         Smoothed(Decr)

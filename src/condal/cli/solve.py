@@ -88,14 +88,13 @@ PARAMS = [
     ),
     option(
         "--lam0 L",
-        "The initial penalty of cgal, cgal-decr, cgal-ls, cgal-fc, hcgm and sketchy-cgal; the "
-        "fixed one of fw-al, ial, gdmm and cgs.",
+        "The initial penalty of cgal, cgal-..., hcgm and sketchy-cgal; the fixed one of fw-al, "
+        "ial, gdmm and cgs.",
         float,
     ),
     option(
         "--D-Y D_Y [D|paper]",
-        "A bound on the norm of the dual of cgal, cgal-decr, cgal-ls and cgal-fc; paper for "
-        "D_X |A| lam0.",
+        "A bound on the norm of the dual of cgal, cgal-...; paper for D_X |A| lam0.",
         callback=_dual_bound,
     ),
     option("--eps E", "The accuracy of upd, aupd and ial.", float),

@@ -88,7 +88,7 @@ class CGAL:
         The primal step: ``Classical()``, ``LineSearch()`` or ``Corrective()``.
     sigma : DualRule
         The dual step: ``Const()``, ``Decr()``, ``Never()``, or ``Smoothed()``, which keeps the
-        multipliers of g(Bx) at 0.
+        multipliers of g(Bx) fixed.
     tol : AccuracyRule
         The accuracy asked of the oracle.
     D_Y : float or DualBound
@@ -227,7 +227,7 @@ class CGAL:
         """Return the state at k = 0, or where an earlier solve ended.
 
         An adaptive penalty resumes from the lam of `warm`. Rows of the dual that the dual rule
-        never moves are 0.
+        never moves are 0, but for a `Smoothed` rule that is not centred.
         """
         penalty = self.penalty
         lam0 = penalty.first
@@ -237,7 +237,7 @@ class CGAL:
             warm = self.suggested(problem, lambda: tree_dual(problem))
         elif isinstance(self.sigma, Never):
             warm = replace(warm, y=np.zeros_like(warm.y))
-        elif isinstance(self.sigma, Smoothed):
+        elif isinstance(self.sigma, Smoothed) and self.sigma.centred:
             warm = replace(warm, y=np.where(self.sigma.held(problem.h), 0.0, warm.y))
         return State.start(problem, warm, carry=CGALState(lam0))
 

@@ -76,6 +76,7 @@ METHODS: dict[str, NamedMethod] = {
         "cgal.CGAL", rules={"eta": "LineSearch"}, options=CGAL, distributed=True
     ),
     "cgal-fc": NamedMethod("cgal.corrective", options=CGAL),
+    "cgal-smoothed": NamedMethod("cgal.CGAL", rules={"sigma": "Smoothed"}, options=CGAL),
     "lowrank": NamedMethod("lowrank.method.LowRankCGAL", "rounds.LowRankState", distributed=True),
     "accelerated": NamedMethod("accelerated.method.AcceleratedGradient", "step.AcceleratedState"),
     "newton": NamedMethod(

@@ -142,18 +142,21 @@ class Harmonic:
 
 @dataclass(frozen=True)
 class Smoothed:
-    r"""Keep the multipliers z of g(Bx) at 0, and move the rest of y by `rule`.
+    r"""Keep the multipliers z of g(Bx) fixed, and move the rest of y by `rule`.
 
-    CGAL then smooths g, and less so as :math:`\lambda_k` grows (homotopy smoothing). CGAL is HCGM
-    if all of h is g, and CGAL with `rule` if h has no g.
+    CGAL then smooths g with the centre z, and less so as :math:`\lambda_k` grows (homotopy
+    smoothing). With z = 0, CGAL is HCGM if all of h is g. It is CGAL with `rule` if h has no g.
 
     Parameters
     ----------
     rule : DualRule
         The rule for the rest of y.
+    centred : bool
+        Whether z is 0. If not, it is the z of the dual in ``warm_start``: any point.
     """
 
     rule: DualRule = field(default_factory=Const)
+    centred: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.rule, type) or not callable(self.rule):

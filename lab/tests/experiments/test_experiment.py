@@ -189,3 +189,11 @@ def test_budgets_are_what_the_catalogue_says():
             assert plan.full.seconds is None  # a full trial does not depend on the clock
             assert isinstance(plan.full, TrialBudget)
             assert plan.quick.calls < plan.full.calls
+
+
+def test_the_study_of_rates_takes_any_number_of_iterations(tmp_path):
+    result = condal("rates", "--quick", "--iterations", 12, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "rates-quick-12" / "claims.md").exists()
+    refused = condal("maxcut-small", "--quick", "--iterations", 12, "--out", tmp_path)
+    assert "--iterations is a parameter of the experiment rates" in refused.output

@@ -31,6 +31,12 @@ OUT = "condal-experiments"
     metavar="S",
     help="A time limit per trial, if shorter than planned.",
 )
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=10),
+    metavar="K",
+    help="The iterations of a run of rates, kept apart from others.",
+)
 @workers
 @click.pass_context
 def experiment(
@@ -41,6 +47,7 @@ def experiment(
     out: str,
     data: str | None,
     seconds: float | None,
+    iterations: int | None,
     workers: int | str | None,
 ) -> None:
     """Repeat an experiment of the CGAL paper, or all of them.
@@ -73,6 +80,8 @@ def experiment(
             f"{', '.join(EXPERIMENTS)}; all of them take about an hour: "
             "condal experiment all, or condal experiment --quick for a taste"
         )
+    if iterations is not None and name != "rates":
+        raise ProblemError("--iterations is a parameter of the experiment rates")
     chosen = named(name or "all")
     folder = ExperimentFolder(out)
     if not quick:
@@ -90,6 +99,7 @@ def experiment(
                     workers=pool,
                     watch=watch,
                     seconds=seconds,
+                    iterations=iterations,
                 )
             click.echo(summary(report))
 

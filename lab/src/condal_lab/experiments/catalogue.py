@@ -86,8 +86,11 @@ def _measure_guarantees(*, quick: bool, **_: object) -> Measured:
     return Measured(guarantees.measure_all(quick=quick))
 
 
-def _measure_rates(*, quick: bool, section: Path, workers: Workers, watch: Watch) -> Measured:
+def _measure_rates(
+    *, quick: bool, section: Path, workers: Workers, watch: Watch, iterations: int | None
+) -> Measured:
     plan = rates.QUICK if quick else rates.FULL
+    plan = replace(plan, iterations=iterations or plan.iterations)
     runs = rates.measure_all(plan, section, workers, watch)
     from condal_lab.experiments.figures import draw_rates  # imports matplotlib
 
@@ -267,6 +270,7 @@ def produce(
     workers: Workers,
     watch: Watch,
     seconds: float | None = None,
+    iterations: int | None = None,
 ) -> ExperimentReport:
     """Run the trials that the folder lacks, draw the figures and check the claims."""
     studies = run(
@@ -278,13 +282,16 @@ def produce(
         watch=watch,
     )
     name = f"{experiment.name}-quick" if quick else experiment.name
+    name = name if iterations is None else f"{name}-{iterations}"
     section = folder.section(name)
     from condal_lab.experiments.figures import draw
 
     figures = draw(experiment.layout, studies, section / experiment.name) if studies else []
     measured = Measured([])
     if experiment.measure is not None:
-        measured = experiment.measure(quick=quick, section=section, workers=workers, watch=watch)
+        measured = experiment.measure(
+            quick=quick, section=section, workers=workers, watch=watch, iterations=iterations
+        )
     checked = [*experiment.claims(studies), *measured.claims]
     text = claims.page(
         name,

@@ -187,18 +187,14 @@ class GDMM(_Variant):
         return self._cgal(problem).start(problem, warm)
 
 
-CAP_FACTOR = 4.0  # of the cap of (const.), as in the code of the authors
-
-
 @dataclass(frozen=True)
 class SketchyCGAL:
     r"""CGAL with x kept as a sketch, and a Lanczos run of few steps as its oracle.
 
     Oracle call k takes :math:`\lceil k^{1/4} \log n \rceil` Lanczos steps from a random start. The
-    dual step is (const.) with a cap four times as large. The paper scales a problem as `solve`
-    does, about: the trace of x, :math:`|C|_F`, :math:`|A|` and the rows of A to 1. As the oracle
-    keeps no tolerance, the estimated bounds of the history may exceed the optimum; proved ones do
-    not.
+    dual step is (const.) with another cap. The paper scales a problem as `solve` does, about: the
+    trace of x, :math:`|C|_F`, :math:`|A|` and the rows of A to 1. As the oracle keeps no tolerance,
+    the estimated bounds of the history may exceed the optimum; proved ones do not.
 
     Parameters
     ----------
@@ -206,6 +202,8 @@ class SketchyCGAL:
         The initial penalty.
     seed : int
         The seed of the random starts.
+    factor : float
+        The multiple of the cap of (const.): 1 in the text of the paper, 4 in the authors' code.
 
     References
     ----------
@@ -218,14 +216,15 @@ class SketchyCGAL:
 
     lam0: float = 1.0
     seed: int = 0
+    factor: float = 4.0
 
     def __post_init__(self) -> None:
         require_whole(self.seed, "seed", least=0)
-        _ = self._cgal  # validates lam0
+        _ = self._cgal  # validates lam0 and factor
 
     @property
     def _cgal(self) -> CGAL:
-        return CGAL(self.lam0, sigma=Const(factor=CAP_FACTOR))
+        return CGAL(self.lam0, sigma=Const(self.factor))
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """Return the state at k = 0, or with the point and dual of `warm`."""

@@ -1,4 +1,6 @@
-"""Where CGAL begins on d * diag x = b: the multipliers that would be best on a tree."""
+"""Where CGAL begins on d * diag x = b: the multipliers of a tree, and those of a given point."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from condal.driver.scaling import normalise
 from condal.linalg.sparse import diagonal_matrix
 from condal.maps import Diagonal
 from condal.methods import state as module
-from condal.methods.state import tree_dual
+from condal.methods.state import point_dual, tree_dual
 from condal.problems import max_cut
 from condal.sets import Box, Equal
 from condal.smooth import Linear
@@ -151,3 +153,42 @@ def test_c_may_be_of_any_sparse_format():
         )
         duals.append(tree_dual(problem))
     np.testing.assert_allclose(duals[1:], [duals[0]] * 2)
+
+
+def scaled_problem(C, d):
+    return condal.Problem.of(Linear(C), Spectrahedron(20, 20.0), Diagonal(20).scaled(d), Equal(d))
+
+
+@pytest.mark.parametrize("form", [lambda x: x, np.asarray], ids=["factors", "array"])
+def test_a_solution_tells_its_dual(form):
+    d = np.random.default_rng(3).uniform(0.5, 2.0, 20)
+    problem = scaled_problem(sp.csr_array(random_graph(20, 4, 6)), d)
+    result = condal.solve(problem, "lowrank", tol=1e-9)
+    y = point_dual(problem, form(result.x))
+    assert y == pytest.approx(result.y, abs=1e-3)
+    assert np.linalg.eigvalsh(slack(problem, y)).min() >= -1e-4
+    assert point_dual(replace(problem, h=Box(np.zeros(20), d)), result.x) is None
+
+
+def test_the_dual_of_a_point_changes_only_in_the_rows_that_change():
+    d, x = np.ones(20), np.eye(20) + 0.5 * (np.eye(20, k=1) + np.eye(20, k=-1))
+    edge = np.zeros((20, 20))
+    edge[[3, 4], [4, 3]] = 2.0
+    change = point_dual(scaled_problem(edge, d), x) - point_dual(scaled_problem(0 * edge, d), x)
+    assert change == pytest.approx(np.where(np.isin(np.arange(20), [3, 4]), -1.0, 0.0))
+
+
+def test_a_warm_start_with_late_edges_begins_at_the_dual_of_its_point():
+    """The last 1% of the edges arrive late. The old dual has no place for them."""
+    cold, warm = 0, 0
+    for seed in range(3):
+        W = sp.triu(random_graph(400, 10, seed), format="coo")
+        late = np.random.default_rng(seed).permutation(W.nnz) < W.nnz // 100
+        early = sp.csr_array((W.data[~late], (W.row[~late], W.col[~late])), shape=W.shape)
+        first = condal.solve(max_cut(early + early.T), "cgal-ls", tol=1e-2)
+        whole = max_cut(sp.csr_array(W) + sp.csr_array(W).T)
+        for start in (None, first):
+            result = condal.solve(whole, "cgal-ls", tol=1e-2, warm_start=start)
+            assert result.status is condal.Status.SOLVED
+            cold, warm = cold + (not start) * result.matvecs, warm + bool(start) * result.matvecs
+    assert warm <= 0.6 * cold

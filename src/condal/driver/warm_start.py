@@ -15,7 +15,7 @@ from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import zeros_of
 from condal.linalg.points import Array, Point
-from condal.methods.state import LEAST_WARM_K, Warm
+from condal.methods.state import LEAST_WARM_K, Warm, point_dual
 from condal.problem import Problem
 from condal.result import Result
 from condal.types import from_user
@@ -43,9 +43,7 @@ def claimed_answer(
     claim = start.certificate
     if not max(claim.gap, claim.infeasibility, claim.price) <= tol:
         return None
-    objective = EvaluatedPoint.of(problem, x).objective
-    same = isclose(objective, claim.objective, rel_tol=SAME_VALUE, abs_tol=1e-12)
-    return (x, start.y) if same else None
+    return (x, start.y) if _has_objective(EvaluatedPoint.of(problem, x), start) else None
 
 
 def seed_offset(start: Result | tuple[Any, Any]) -> int:
@@ -91,6 +89,8 @@ def _end_of(result: Result, problem: Problem, scaling: Scaling) -> Warm:
     k and the penalty of CGAL belong to its last iterate. If x is that iterate, the solve continues
     as if it had not stopped. A repaired point, or one of other data, keeps its dual, and k starts
     again: with steps of 2 / (k + 1), a large k would keep the errors of x for another k iterations.
+    Where the diagonal of x is fixed and the objective is another, x tells a better dual: the old
+    one leaves a negative eigenvalue of V wherever entries of C are new.
     """
     if result.x is None:
         raise ProblemError("warm_start has no point: the solve it comes from ended too early")
@@ -114,8 +114,17 @@ def _end_of(result: Result, problem: Problem, scaling: Scaling) -> Warm:
         if ends_with_cgal(result.method):  # the penalty of another method has another meaning
             lam = history.last.lam
     # For another domain, only the dual helps.
-    inside = is_member(problem.X, distance)
-    return Warm(x if inside else None, scaling.normalised_dual(result.y), k, lam)
+    inside, y = is_member(problem.X, distance), None
+    if inside and not _has_objective(seen, result):
+        y = point_dual(problem, x)
+    y = scaling.normalised_dual(result.y if y is None else y)
+    return Warm(x if inside else None, y, k, lam)
+
+
+def _has_objective(seen: EvaluatedPoint, result: Result) -> bool:
+    """Return whether a point has the objective that the result claims for it."""
+    claimed = result.certificate.objective
+    return isclose(seen.objective, claimed, rel_tol=SAME_VALUE, abs_tol=1e-12)
 
 
 def _is_iterate(seen: EvaluatedPoint, row: Row) -> bool:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import zeros_of
-from condal.linalg.points import Array, Indices, Point
+from condal.linalg.points import Array, Indices, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Spectral, spectral_parts
@@ -112,13 +112,10 @@ def tree_dual(problem: Problem) -> Array | None:
     better bound there, and a V that is nearly psd. The lowest eigenvectors of V spread over the
     graph; those of C alone are spikes at the vertices of the highest degrees.
     """
-    f, d, b = problem.f, problem.A.diagonal_rows, problem.h.fixed
-    if f.L != 0.0 or d is None or b is None or not np.all(b * d > 0):
+    found = _fixed_diagonal(problem)
+    if found is None or not found[0].factorable or not found[0].sparse:
         return None
-    C = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
-    if not isinstance(C, Symmetric) or not C.factorable or not C.sparse or d.size != C.n:
-        return None
-    t = b / d
+    C, t, b = found
     S, root = sp.csr_array(C.merged().sparse[0]), np.sqrt(t)
     mu = _best(S, root)
     total = mu - t * S.diagonal()
@@ -126,6 +123,32 @@ def tree_dual(problem: Problem) -> Array | None:
         owner, sizes = _sizes(S, root, entries)
         total[rows] += sums_of(mu, sizes, owner - rows.start, rows.stop - rows.start)
     return np.asarray(total / b)
+
+
+def point_dual(problem: Problem, x: Point) -> Array | None:
+    """Return y for a linear f and d * diag x = b with b / d > 0: the best one if x is optimal.
+
+    V = C + Diag(d y) is the slack, and V x = 0 at a solution. Its diagonal determines y. Where C
+    changes, this y changes with it at once, in the same rows.
+    """
+    found = _fixed_diagonal(problem)
+    if found is None:
+        return None
+    C, _, b = found
+    if isinstance(x, LowRank):
+        diagonal = ((C @ x.U) * x.U) @ x.weights
+    else:
+        diagonal = np.diagonal(C @ np.asarray(x))
+    return np.asarray(-diagonal / b)
+
+
+def _fixed_diagonal(problem: Problem) -> tuple[Symmetric, Array, Array] | None:
+    """C, t and b of a linear f = <C, x> with diag x = t = b / d > 0; None of another problem."""
+    f, d, b = problem.f, problem.A.diagonal_rows, problem.h.fixed
+    if f.L != 0.0 or d is None or b is None or not np.all(b * d > 0):
+        return None
+    C = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
+    return (C, b / d, b) if isinstance(C, Symmetric) and d.size == C.n else None
 
 
 def sums_of(mu: float, sizes: Array, owner: Indices, rows: int) -> Array:

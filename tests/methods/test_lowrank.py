@@ -1,10 +1,13 @@
 """The low-rank method: its surfaces, its derivatives, its trust region, and what it proves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import condal
 from condal.driver.scaling import normalise
+from condal.driver.warm_start import warm_from
 from condal.linalg.eigen import lowest
 from condal.linalg.lifting import symmetric
 from condal.linalg.points import symmetric_product
@@ -17,6 +20,7 @@ from condal.methods.lowrank.factored import (
     surface_of,
 )
 from condal.methods.lowrank.surfaces import Sphere, UnitRows
+from condal.methods.state import Warm
 from known import DATA, PLANTED, needs_data, random_graph, torus
 from laws.factors import derivatives_obey_their_law, surface_obeys_its_law
 
@@ -232,3 +236,22 @@ def test_a_limit_before_the_first_round_ends_has_a_bound():
     early = condal.solve(model, max_iters=6, tol=1e-6)
     assert early.status is condal.Status.MAX_ITERS
     assert early.gap <= 0.5
+
+
+def test_a_factor_of_other_data_gets_small_columns_beside_it():
+    """A solution of rank 1 may be a saddle point of other data, and its own columns stay there."""
+    problem, method = normalise(condal.problems.max_cut(torus(6, 8)).problem)[0], LowRankCGAL()
+    warm = Warm(condal.LowRank(np.ones((48, 1)), np.ones(1)), np.zeros(48), 2)
+    kept, widened = (method.start(problem, replace(warm, moved=m)).carry.R for m in (False, True))
+    np.testing.assert_allclose(np.abs(kept), np.ones((48, 1)))
+    assert widened.shape == method.start(problem).carry.R.shape
+    cosines = np.abs(widened[:, 0])  # of the rows, with those of x
+    assert 0.7 < cosines.min() < 1.0
+
+
+def test_a_point_of_other_data_is_known_as_one():
+    W = random_graph(60, 4, 1)
+    problem, other = (condal.problems.max_cut(c * W).problem for c in (1.0, 1.1))
+    result = condal.solve(problem, tol=1e-3)
+    same, moved = (warm_from(result, p, normalise(p)[1]) for p in (problem, other))
+    assert (same.moved, moved.moved) == (False, True)

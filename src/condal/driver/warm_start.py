@@ -114,11 +114,10 @@ def _end_of(result: Result, problem: Problem, scaling: Scaling) -> Warm:
         if ends_with_cgal(result.method):  # the penalty of another method has another meaning
             lam = history.last.lam
     # For another domain, only the dual helps.
-    inside, y = is_member(problem.X, distance), None
-    if inside and not _has_objective(seen, result):
-        y = point_dual(problem, x)
+    inside, moved = is_member(problem.X, distance), not _has_objective(seen, result)
+    y = point_dual(problem, x) if inside and moved else None
     y = scaling.normalised_dual(result.y if y is None else y)
-    return Warm(x if inside else None, y, k, lam)
+    return Warm(x if inside else None, y, k, lam, moved)
 
 
 def _has_objective(seen: EvaluatedPoint, result: Result) -> bool:

@@ -88,13 +88,14 @@ class Warm:
     """Where to start: a point of X or None, a dual, the k of that point, and the penalty.
 
     k = 0 is the start of Algorithm 1 at x1 and y1. Where an earlier solve ended, k is at least
-    `LEAST_WARM_K`.
+    `LEAST_WARM_K`. `moved` says that x is a point of other data.
     """
 
     x: Point | None
     y: Array
     k: int
     lam: float = nan
+    moved: bool = False
 
 
 def tree_dual(problem: Problem) -> Array | None:

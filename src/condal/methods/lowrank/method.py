@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 
 FIRST_TARGET = 1e-2  # the residual of the first round
 FIRST_TARGET_AIMED = 3e-3  # the same, where the aim is a gap below FIRST_TARGET
+# Of |R|, the random columns beside the factor of a point of other data. With 1% new edges, G40 to
+# 1e-4 takes 235 iterations without these columns, 10 with 0.03 and 2 with 0.3.
+WIDENING = 0.3
 TRUST_REGION_VECTORS = 12  # of the size of R, at the peak
 SWEEP_VECTORS = 5
 MAX_BYTES = 4 * 2**30  # of these vectors, for the method to be chosen automatically
@@ -162,6 +165,8 @@ class LowRankCGAL:
         R = layout.normals(self.seed, rank)
         if warm is not None and warm.x is not None:
             factor = layout.factor(warm.x)
+            if factor is not None and warm.moved:
+                factor = _widened(factor, R)
             R = R if factor is None else factor  # x = 0 has no factor to start from
         elif problem.f.L > 0:
             R = first_atoms(problem, layout, R)
@@ -195,6 +200,18 @@ class LowRankCGAL:
             x.load(rounds.point.x)  # last: an interrupted iteration leaves x unchanged
             refuting = yield state
             del state
+
+
+def _widened(R: Array, normals: Array) -> Array:
+    """R with small random columns beside it, until it has as many as `normals`.
+
+    A solution has the columns that its own data need, and is close to a saddle point of others.
+    """
+    rest = normals[:, R.shape[1] :]
+    if rest.shape[1] == 0:
+        return R
+    sizes = np.sqrt(np.einsum("ij,ij->", R, R) / np.einsum("ij,ij->", rest, rest))
+    return np.hstack([R, WIDENING * sizes * rest])
 
 
 def _fixes_diagonal(problem: Problem, n: int) -> bool:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.eigen import START_NOISE
 from condal.linalg.lanczos import Eigenpair
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
@@ -25,6 +24,7 @@ from condal_mpi.team import Team, engine
 BASIS_SIZE = 24  # vectors of a Krylov space before a restart
 MAX_RESTARTS = 100
 MAX_RUNS = 8
+START_NOISE = 3.0  # norm of the noise that is added to a guess of norm 1
 ASSUMED_SEPARATION = 0.02
 EQUAL_EIGENVALUES = 1e-12  # relative difference that rounding leaves between equal eigenvalues
 

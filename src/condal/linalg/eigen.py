@@ -21,6 +21,7 @@ from condal.linalg.lanczos import (
     Eigenpair,
     Recurrence,
 )
+from condal.linalg.lanczos_bounds import Run
 from condal.linalg.points import Array
 from condal.linalg.rounding import TINY
 from condal.linalg.symmetric import Symmetric
@@ -30,7 +31,13 @@ MAX_LOWEST_STEPS = 1000
 MAX_LOWEST_BYTES = 128 * 2**20
 MIN_LOWEST_STEPS = 200  # cheap compared with the cost of a missed eigenvalue
 TEST_GROWTH = 1.3  # of the steps, between two looks at Ritz values
-START_NOISE = 3.0  # norm of the noise that is added to a guess of norm 1
+START_NOISE = 10.0  # norm of the noise that is added to a guess of norm 1
+FIRST_TEST = 6  # steps of the oracle before the first look at its Ritz value
+EXACT_GROWTH = 1.25  # of its steps, between two looks, where tol is as small as that
+# The component of a random start along the eigenvector, times its mean: it is less in 31% of runs,
+# which may then miss tol by a little.
+LEAST_START = 0.4
+APART = 1e-6  # of the spread: eigenvalues nearer to each other are told apart by residuals alone
 
 
 class Engine(Protocol):
@@ -194,7 +201,8 @@ class Dense:
 class Lanczos:
     """The three-term Lanczos recurrence, with warm starts.
 
-    The space grows until its smallest Ritz value is within tol. A basis that does not fit into
+    The space grows until its smallest Ritz value is within tol, by the bound of `lanczos_bounds`
+    for a start that is no farther than most from the eigenvector. A basis that does not fit into
     `max_bytes` is computed a second time.
 
     Parameters
@@ -221,18 +229,21 @@ class Lanczos:
         start = start_vector(V.n) if guess is None else _with_noise(guess)
         start = start / np.linalg.norm(start)
         run = Recurrence(V, start, keep=max(2, self.max_bytes // (8 * V.n)))
-        test, before = 6, np.inf
+        bound = Run(run, 0.0, LEAST_START / sqrt(V.n))
+        test, before = FIRST_TEST, np.inf
         while True:
             run.grow_to(min(test, self.max_steps), hurried=True)
-            ritz = run.smallest(tol)
-            # A small residual alone may belong to another eigenvalue: the value must settle, too.
-            settled = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
-            if (ritz.converged and settled) or run.steps >= self.max_steps:
+            if run.ended or run.steps >= self.max_steps:
                 break
-            before = ritz.value
+            value, apart = run.ends()[0], APART * run.spread
+            lost = sum(bound.loss(value - max(tol, apart)))
+            if lost <= 1 and (tol >= apart or run.settled(before, tol)):
+                break
             if run.steps >= V.n:  # exact arithmetic would have finished: LAPACK is cheaper now
                 return Dense().smallest(V)
-            test = int(np.ceil(test * 1.25))
+            growth = bound.growth(lost) if tol >= apart else EXACT_GROWTH
+            before, test = value, ceil(growth * test)
+        ritz = run.smallest(tol)
         vector = run.combine(ritz.coefficients)
         return Eigenpair(ritz.value, vector / np.linalg.norm(vector), ritz.residual, ritz.error)
 
@@ -240,8 +251,8 @@ class Lanczos:
 def _with_noise(guess: Array) -> Array:
     """The unit guess plus noise whose seed is taken from the guess, so results repeat.
 
-    Atoms of consecutive iterations are different eigenvectors: a run from the guess alone would
-    return to it and call it converged.
+    Atoms of consecutive iterations are different eigenvectors: a run from near the guess would
+    return to it, and find others late.
     """
     size = float(np.linalg.norm(guess))
     if not np.isfinite(size) or size == 0.0:

@@ -157,6 +157,12 @@ class Recurrence:
         done = self.ended or error <= max(tol, rounding)
         return Ritz(float(values[0]), vectors[:, 0], residual, error, rounding, done)
 
+    def settled(self, before: float, tol: float) -> bool:
+        """Return whether the smallest Ritz pair has converged and its value, `before` at an earlier
+        look, has settled: a small residual alone may belong to another eigenvalue."""
+        ritz = self.smallest(tol)
+        return ritz.converged and 3 * (before - ritz.value) <= max(tol, ritz.rounding)
+
     def kept_vectors(self, count: int) -> Array:
         """Return the smallest Ritz vectors of the steps with a stored basis, as columns."""
         m = min(self.steps, self._keep)

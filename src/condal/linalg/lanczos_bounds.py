@@ -48,6 +48,7 @@ SUMS = 1.01  # times a sum of positive numbers: more than its rounding
 MIN_LOOK = 16  # steps before the first look at the Ritz values
 LOOK_GROWTH = 1.03  # of the steps between two looks at a bound that is enough
 SLACK_GROWTH = 1.2  # of the steps between two looks at the smallest Ritz value
+TEST_GROWTH = 1.1, 1.5  # of the steps between two looks of the oracle: at least and at most
 HALVINGS = 60  # of an interval that contains a bound
 
 
@@ -168,6 +169,13 @@ class Run:
         parts = float(beta[-1] * x[-1]), rounding * float(x.sum())
         rest, rounded = (SUMS * part / self.t for part in parts)
         return (rest, rounded) if rest + rounded < inf else (inf, inf)
+
+    def growth(self, loss: float) -> float:
+        """Return by what factor the steps may grow before another look, if what a bound loses
+        falls as it fell."""
+        fallen = log(self.t * max(loss, 1.0)) / log(self.t)  # of 1 in all
+        least, most = TEST_GROWTH
+        return min(max(1 / fallen, least), most) if fallen > 0 else most
 
     def decides(self, tau: float) -> bool:
         """Return whether tau is proved or refuted."""

@@ -33,6 +33,7 @@ MIN_LOWEST_STEPS = 200  # cheap compared with the cost of a missed eigenvalue
 TEST_GROWTH = 1.3  # of the steps, between two looks at Ritz values
 START_NOISE = 10.0  # norm of the noise that is added to a guess of norm 1
 FIRST_TEST = 6  # steps of the oracle before the first look at its Ritz value
+LOOK = 0.01  # of tol: the accuracy of a Ritz value that is only looked at
 EXACT_GROWTH = 1.25  # of its steps, between two looks, where tol is as small as that
 # The component of a random start along the eigenvector, times its mean: it is less in 31% of runs,
 # which may then miss tol by a little.
@@ -235,7 +236,7 @@ class Lanczos:
             run.grow_to(min(test, self.max_steps), hurried=True)
             if run.ended or run.steps >= self.max_steps:
                 break
-            value, apart = run.ends()[0], APART * run.spread
+            value, apart = run.least(LOOK * tol), APART * run.spread
             lost = sum(bound.loss(value - max(tol, apart)))
             if lost <= 1 and (tol >= apart or run.settled(before, tol)):
                 break

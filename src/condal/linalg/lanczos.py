@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dstebz, dstein
@@ -115,7 +116,7 @@ class Recurrence:
         self.alpha.append(a)
         self.beta.append(b)
         self.steps = j + 1
-        scale = max(map(abs, self.alpha[-2:])) + (self.beta[-2] if j else 0.0)
+        scale = max(abs(a), abs(self.alpha[j - 1])) + self.beta[j - 1] if j else abs(a)
         self.ended = b <= 1e-14 * scale or b == 0.0
         if not self.ended:
             self._before, self._q = q, u / b
@@ -126,20 +127,32 @@ class Recurrence:
         """A rough estimate of lambda_max - lambda_min: at most twice the largest row sum of T."""
         return max(self.alpha) - min(self.alpha) + 2 * max(self.beta)
 
+    def least(self, within: float = 0.0) -> float:
+        """Return the smallest Ritz value; 0 is to rounding."""
+        m = self.steps  # of 1, LAPACK's wrappers refuse it
+        return float(self._values(m, 1, 1, within)[0][0]) if m > 1 else self.alpha[0]
+
     def ends(self) -> tuple[float, float]:
         """Return the smallest and the largest Ritz value."""
         if (m := self.steps) == 1:  # LAPACK's wrappers refuse this
             return self.alpha[0], self.alpha[0]
-        return float(self._ritz(m, 1, 1)[0][0]), float(self._ritz(m, m, m)[0][0])
+        return self.least(), float(self._values(m, m, m)[0][0])
+
+    def _values(self, m: int, first: int, last: int, within: float = 0.0) -> tuple[Any, ...]:
+        """Eigenvalues first..last, counted from 1, of the leading m x m block of T by bisection,
+        and the blocks that they belong to."""
+        T, by_index = (self.alpha[:m], self.beta[: m - 1]), (2, 0.0, 0.0)
+        count, found, *blocks, failed = dstebz(*T, *by_index, first, last, within, "B")
+        if failed:
+            raise FloatingPointError("LAPACK found no Ritz values")
+        return found[:count], *blocks
 
     def _ritz(self, m: int, first: int, last: int) -> tuple[Array, Array]:
-        """Eigenvalues first..last, counted from 1, of the leading m x m block of T by bisection,
-        and their vectors by inverse iteration."""
-        T, by_index = (self.alpha[:m], self.beta[: m - 1]), (2, 0.0, 0.0)
-        count, found, *blocks, failed = dstebz(*T, *by_index, first, last, 0.0, "B")
-        vectors, unfinished = dstein(*T, values := found[:count], *blocks)
-        if failed or unfinished:
-            raise FloatingPointError("LAPACK found no Ritz pairs")
+        """The same eigenvalues, and their vectors by inverse iteration."""
+        values, *blocks = self._values(m, first, last)
+        vectors, unfinished = dstein(self.alpha[:m], self.beta[: m - 1], values, *blocks)
+        if unfinished:
+            raise FloatingPointError("LAPACK found no Ritz vectors")
         order = np.argsort(values)
         return values[order], vectors[:, order]
 

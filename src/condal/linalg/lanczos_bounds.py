@@ -185,7 +185,7 @@ class Run:
     def suffices(self, slack: float) -> bool:
         """Return whether the bound is within `slack` of the smallest Ritz value, or further steps
         would leave it where it is, as most of what it loses is rounding."""
-        rest, rounded = self.loss(self.steps.ends()[0] - slack)
+        rest, rounded = self.loss(self.steps.least() - slack)
         if rest + rounded > 1 and rounded > 1:
             rest, rounded = self.loss(self.largest_bound())
             return rest <= rounded
@@ -197,11 +197,11 @@ class Run:
             return False
         bound = self.largest_bound()
         rest, rounded = self.loss(bound)
-        return self.steps.ends()[0] - bound > slack and rest <= rounded
+        return self.steps.least() - bound > slack and rest <= rounded
 
     def largest_bound(self) -> float:
         """Return the largest tau that the steps prove; -inf for none."""
-        high = self.steps.ends()[0]
+        high = self.steps.least()
         step = max(self.steps.spread, abs(high), np.finfo(float).tiny)
         lows = (high - step * 8.0**k for k in range(HALVINGS))
         low = next((low for low in lows if sum(self.loss(low)) <= 1), -inf)

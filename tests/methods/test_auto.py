@@ -92,6 +92,13 @@ def test_sparse_equations_go_to_newton_steps_over_factors_where_these_are_expect
     assert names(theta(320, 1500), tol=1e-6)[-1] == "cgal-ls"
 
 
+def test_newton_steps_are_no_choice_for_dense_rows():
+    rows = [np.outer(v, v) for v in np.random.default_rng(0).standard_normal((30, 200))]
+    A, K = condal.Inner(rows), condal.Equal(np.ones(30))
+    dense = condal.Problem.of(condal.Linear(np.eye(200)), condal.Spectrahedron(200), A, K)
+    assert names(dense)[0] == "interior-point"
+
+
 def test_a_surface_of_nearly_dependent_rows_is_left_for_slow_interior_point_steps():
     problem = problem_of(theta(700, 5500))
     first, second = list(choices(problem, tol=1e-5))[:2]

@@ -37,6 +37,7 @@ PATIENCE = 60  # each iteration is a Newton step
 MAX_SLOW_STEP_SECONDS = 10.0  # of an interior-point step, where factors of low rank fail
 MAX_BYTES = 2 * 2**30  # of the vectors of the method
 VECTORS = 12  # of the size of R, at the peak
+MEASURED_READS = 50  # entries of A per row of x, at most, in the runs of the estimate
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class LowRankNewton:
         room = entries - rank * (rank - 1) // 2
         if room <= rows.b.size or VECTORS * 8 * entries > MAX_BYTES:
             return "a factor of x has too few entries, or more than fit into memory"
-        seconds = newton_seconds(entries, rows.coupling.pairs, tol)
+        dense = ceil(rank * rows.matrix.nnz / MEASURED_READS)
+        seconds = newton_seconds(max(entries, dense), rows.coupling.pairs, tol)
         # Without an interior, interior-point steps stall short of a small tolerance.
         spread, then = 1.0 if rows.null.size else NEWTON_SPREAD, _slow_steps(problem)
         return Estimate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
-from math import inf, isfinite, sqrt
+from math import ceil, inf, isfinite, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
 from condal.linalg.points import Array
-from condal.methods.choice import SLOW, Estimate
+from condal.methods.choice import CGAL_CALLS, PATIENCE, SLOW, Estimate, Size, cgal_seconds
 from condal.methods.lagrangian import (
     Curvature,
     Segment,
@@ -216,9 +216,12 @@ class CGAL:
         return "atoms" if isinstance(self.eta, Corrective) else "x"
 
     def estimate(self, problem: Problem, tol: float) -> Estimate | str:
-        """Return the estimate: it is the last choice, fully corrective steps the one before."""
+        """Return the estimate, inf if the steps cannot be counted, or why it does not apply."""
         if not isinstance(self.eta, Corrective):
-            return Estimate(SLOW, "it takes any problem and needs only the oracle of its domain")
+            seconds = cgal_seconds(Size.of(problem, tol), problem.A.terms)
+            why = f"f is linear and A has few rows, {problem.A.size}"
+            patience = ceil(min(PATIENCE, seconds / CGAL_CALLS))  # of steps: all that it may take
+            return Estimate(seconds, why, patience=patience, follows=False)
         if problem.f.M.size + problem.A.size > MAX_IMAGE_ROWS:
             return "the images of its atoms are too long to keep"
         return Estimate(SLOW, "few atoms may make a solution, and weighing them is cheap")

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from math import ceil, inf
+from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 from condal.methods.registry import METHODS
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 PATIENCE = 500  # iterations in which gap and infeasibility halve, or the next method is tried
-
-LOOSE_TOL = 3e-2  # CGAL reaches this before methods with a longer set-up have begun
 
 # Seconds on one core, and the spread of runs about them, fitted to lab/results/crossover.json
 # (`python -m condal_lab.benchmarks.crossover`).
@@ -45,6 +43,8 @@ ROWS_CALLS, ROWS_ENTRY = 0.01, 2e-6  # of the low-rank method for max-cut, per e
 # Orders of magnitude: they place a method among those of the table above.
 FEW_CALLS, FEW_ENTRY = 0.085, 1e-5  # of the low-rank method for a few rows, per entry of R
 MANY_ENTRY = 1.5e-4  # the same, for many rows
+CGAL_STEPS = 4.0  # times sqrt(rows) tol^(-1/3); one without rows, as the oracle has the answer
+CGAL_CALLS, CGAL_READ = 1e-3, 5e-9  # of a step: 1, per row of A or f and entry of x
 SWEPT_ENTRY = 1e-5  # of sweeps over vectors on spheres, per entry of R
 GRADIENT_PRODUCT = 1e-7  # of gradient steps for a curved f, per multiplication of one
 VECTOR_SECONDS = 0.3  # of primal-dual steps on vectors
@@ -68,8 +68,8 @@ class Estimate:
     """The seconds that a method is expected to take, and the reason for it.
 
     Nine runs of ten take at most `spread` times as long. `method` is the record with parameters for
-    the problem, where they differ, and `then` what to try next if it fails. With `follows` the
-    method is only tried after another one.
+    the problem, where they differ, and `then` what to try next if it fails. A method that `follows`
+    is only tried after another one, and where that is False only before all others.
     """
 
     seconds: float
@@ -78,18 +78,17 @@ class Estimate:
     patience: int = PATIENCE
     method: Method | None = None
     then: tuple[Choice, ...] = ()
-    follows: bool = False
+    follows: bool | None = None
 
 
 def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> Iterator[Choice]:
     """Yield the methods to try in turn; each starts from the point and dual of the one before.
 
-    CGAL with line search comes last, and is the only one where the storage is given: the other
-    methods carry x in a form of their own.
+    CGAL with line search comes last, and alone where the storage is given: the others carry x in a
+    form of their own. No estimate rises with tol, so the smallest one does not either.
     """
     size, tried = Size.of(problem, tol), False
-    loose = size.spectral and tol >= LOOSE_TOL
-    some = [c for c in CANDIDATES if (free_storage or c is LAST) and (c.loose or not loose)]
+    some = CANDIDATES if free_storage else ()
     bounds = [(each.least(size), place) for place, each in enumerate(some)]
     waiting: list[tuple[float, int, Estimate | None]]
     waiting = [(least, place, None) for least, place in bounds if least < inf]
@@ -103,10 +102,12 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> Itera
                 LOG.debug("%s is not tried: %s", method.name, answer)
             else:
                 heappush(waiting, (answer.spread * answer.seconds, place, answer))
-        elif tried or not estimate.follows:
+        elif estimate.follows in (None, tried):
             tried = True
             yield Choice(estimate.method or method, estimate.why, estimate.patience)
             yield from estimate.then
+    why = "it takes any problem and needs only the oracle of its domain"
+    yield Choice(METHODS["cgal-ls"](), why)
 
 
 @dataclass(frozen=True)
@@ -181,12 +182,16 @@ def gradient_seconds(size: Size) -> float:
     """Estimate the seconds of gradient steps over factors, for a curved f over matrices.
 
     Without an expected rank, factors have as many columns as make a step as slow as a projection.
-    To a large tolerance CGAL takes less where projections do, too.
     """
-    columns = size.rank or MAX_DENSE_SIDE
-    if not (size.curved and size.spectral) or (size.tol >= LOOSE_TOL and size.n <= columns):
-        return inf
-    return GRADIENT_PRODUCT * float(size.n) ** 2 * columns
+    seconds = GRADIENT_PRODUCT * float(size.n) ** 2 * (size.rank or MAX_DENSE_SIDE)
+    return seconds if size.curved and size.spectral else inf
+
+
+def cgal_seconds(size: Size, terms: int = 0) -> float:
+    """Estimate the seconds of CGAL; without the terms of A, a lower bound."""
+    steps = max(1.0, CGAL_STEPS * sqrt(size.rows) * size.tol ** (-1 / 3))
+    step = CGAL_CALLS + CGAL_READ * (1 + terms) * float(size.n) ** 2
+    return steps * step if size.spectral and not size.curved else inf
 
 
 def primal_dual_seconds(size: Size) -> float:
@@ -198,25 +203,20 @@ def primal_dual_seconds(size: Size) -> float:
 
 @dataclass(frozen=True)
 class Candidate:
-    """The name of a method, and a lower bound on its seconds, which is inf if it cannot apply.
-
-    `loose` methods have little to set up, and are tried whatever the tolerance.
-    """
+    """The name of a method, and a lower bound on its seconds, which is inf if it cannot apply."""
 
     name: str
     least: Callable[[Size], float]
-    loose: bool = False
 
 
-LAST = Candidate("cgal-ls", lambda _: SLOW, loose=True)
 CANDIDATES = (
     Candidate("primal-dual", primal_dual_seconds),
-    Candidate("accelerated", gradient_seconds, loose=True),
-    Candidate("lowrank", lambda size: 0.0 if size.spectral else inf, loose=True),
-    Candidate("spheres", _least_swept, loose=True),
+    Candidate("accelerated", gradient_seconds),
+    Candidate("lowrank", lambda size: 0.0 if size.spectral else inf),
+    Candidate("spheres", _least_swept),
     Candidate("newton", _least_newton),
     Candidate("interior-point", _least_interior),
     Candidate("splitting", splitting_seconds),
     Candidate("cgal-fc", lambda size: inf if size.spectral else SLOW),
-    LAST,
+    Candidate("cgal-ls", cgal_seconds),
 )

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from itertools import count
-from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -24,7 +23,6 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import (
     FEW_CALLS,
     FEW_ENTRY,
-    LOOSE_TOL,
     MANY_ENTRY,
     MAX_STEP_SECONDS,
     ROWS_CALLS,
@@ -121,8 +119,6 @@ class LowRankCGAL:
         method, n = replace(self, aim=tol), max(X.n for X in parts)
         if problem.f.L > 0:
             seconds = LAGRANGIAN_SHARE * gradient_seconds(Size.of(problem, tol))
-            if seconds == inf:
-                return "CGAL reaches a large tolerance before it"
             return Estimate(seconds, "f is smooth in a factor of x", method=method)
         layout = Layout.of(problem)
         entries = layout.height * self._first_rank(problem, layout)
@@ -140,8 +136,6 @@ class LowRankCGAL:
         if slow and _fixes_diagonal(problem, n):
             why = f"f is linear, A fixes diag x among others, and n = {n} is large for the rest"
             return Estimate(MANY_ENTRY * entries, why, method=method)
-        if tol >= LOOSE_TOL:
-            return "CGAL reaches a large tolerance before it"
         why = "a factor of x may progress where projections stall"
         return Estimate(SLOW, why, method=method, follows=True)
 

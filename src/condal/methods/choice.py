@@ -143,9 +143,10 @@ def splitting_seconds(size: Size, terms: int = 0) -> float:
     return steps * (step + SPLITTING_READ * terms * n2)
 
 
-def least_columns(n: int, rows: int) -> int:
-    """Return the number of columns of an R that has room for some equations."""
-    return min(n, ceil(ROOM * rows / n) + 1)
+def least_columns(n: int, rows: int, most: int = 5) -> int:
+    """Return the number of columns of an R that has room for some equations, and that Newton's
+    method begins with: about sqrt(2 rows), the largest rank needed, or `most` n^(1/5)."""
+    return min(n, max(ceil(ROOM * rows / n) + 1, min(ceil(sqrt(2 * rows)), ceil(most * n**0.2))))
 
 
 def newton_seconds(entries: int, pairs: float, tol: float) -> float:

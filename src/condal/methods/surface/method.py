@@ -117,8 +117,7 @@ class LowRankNewton:
         Fewer columns do where no two rows share a row of x, as for diag x = b.
         """
         n, m = rows.n, rows.b.size
-        usual = min(ceil(sqrt(2 * m)), ceil((20 if rows.coupling.pairs > m else 5) * n**0.2))
-        return min(n, self.rank or max(least_columns(n, m), usual))
+        return min(n, self.rank or least_columns(n, m, 20 if rows.coupling.pairs > m else 5))
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """Return the state of a random R, or of a factor of the point of `warm`."""

@@ -23,7 +23,8 @@ Slope = Callable[[float], float]
 # lam0 may hurry, until it is settled: generalised eigenvectors take a quarter of the calls
 # (`condal_lab.benchmarks.penalty`). It hurries only where the errors differ by exp(FAR + 1) times
 # or more, and by HASTE at most: else G40 takes 150 to 320 calls, by the order of its vertices.
-PATIENCE, SETTLED, FAR, HASTE = 3, 50, 1.0, 10.0
+# Errors below NEGLIGIBLE, relative to the range of f, are no reason to hurry.
+PATIENCE, SETTLED, FAR, HASTE, NEGLIGIBLE = 3, 50, 1.0, 10.0, 1e-9
 
 
 class PrimalRule(Protocol):
@@ -299,8 +300,9 @@ class Balanced:
             return lam0
         # Without a gap, x minimises the Lagrangian already.
         away = inf if gap <= 0.0 else log(missed / gap)
-        hurried = min(away - FAR, HASTE) if k < SETTLED else -1.0
-        pull = max(-1.0, min(away, 1.0), hurried)
+        pull = max(-1.0, min(away, 1.0))
+        if k < SETTLED and missed > NEGLIGIBLE:
+            pull = max(pull, min(away - FAR, HASTE))
         return lam0 * exp(self.rate * pull / (k + 1))
 
 

@@ -11,8 +11,8 @@ import sys
 from importlib import import_module
 
 NAMES = (
-    *("crossover", "cvxpy_maxcut", "large", "oracle", "penalty", "proofs"),
-    *("ranks", "startup", "threads", "walk"),
+    *("crossover", "cvxpy_maxcut", "iteration", "large", "oracle", "penalty"),
+    *("proofs", "ranks", "startup", "threads", "walk"),
 )
 
 if __name__ == "__main__":

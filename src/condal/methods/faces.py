@@ -43,12 +43,17 @@ class Face:
         """Return the face of the feasible points of a problem; None if no row tells one."""
         from condal.methods.surface.equations import coordinate_bounds
 
-        X, bounds = problem.X, coordinate_bounds(problem.h)
-        if not isinstance(X, Spectral) or isinstance(X, Lifted) or bounds is None:
+        X = problem.X
+        if not isinstance(X, Spectral) or isinstance(X, Lifted):
+            return None
+        A = SquareRows.of(problem.A)
+        if A is None or A.matrix.shape[1] != X.n**2:  # as where the rows are on many ranks
+            return None
+        bounds = coordinate_bounds(problem.h)
+        if bounds is None:
             return None
         zero = np.flatnonzero((bounds[0] == 0) & (bounds[1] == 0))
-        A = SquareRows.of(problem.A) if zero.size else None
-        return None if A is None or A.matrix.shape[1] != X.n**2 else cls.in_rows(A, zero, X.n)
+        return cls.in_rows(A, zero, X.n) if zero.size else None
 
     @classmethod
     def in_rows(cls, A: SquareRows, rows: Indices, n: int) -> Face | None:

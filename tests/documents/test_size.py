@@ -25,7 +25,7 @@ LINES = {
     "condal/io": 6_598,
     "condal/linalg": 5_047,
     "condal/maps": 2_497,
-    "condal/methods": 11_056,
+    "condal/methods": 11_061,
     "condal/nonsmooth": 744,
     "condal/problems": 10_402,
     "condal/report": 1_700,

@@ -142,13 +142,13 @@ class Recurrence:
         """Eigenvalues first..last, counted from 1, of the leading m x m block of T by bisection,
         and the blocks that they belong to."""
         T, by_index = (self.alpha[:m], self.beta[: m - 1]), (2, 0.0, 0.0)
-        count, found, *blocks, failed = dstebz(*T, *by_index, first, last, within, "B")
+        count, values, *blocks, failed = dstebz(*T, *by_index, first, last, within, "B")
         if failed:
             raise FloatingPointError("LAPACK found no Ritz values")
-        return found[:count], *blocks
+        return values[:count], *blocks
 
     def _ritz(self, m: int, first: int, last: int) -> tuple[Array, Array]:
-        """The same eigenvalues, and their vectors by inverse iteration."""
+        """Eigenvalues first..last of that block, and their vectors by inverse iteration."""
         values, *blocks = self._values(m, first, last)
         vectors, unfinished = dstein(self.alpha[:m], self.beta[: m - 1], values, *blocks)
         if unfinished:

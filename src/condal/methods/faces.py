@@ -58,15 +58,15 @@ class Face:
     @classmethod
     def in_rows(cls, A: SquareRows, rows: Indices, n: int) -> Face | None:
         """Return the face of equations <A_i, x> = 0, for the i of which A_i is a square v v'."""
-        found, vectors = _squares_in(A.matrix, rows, n)
+        squares, vectors = _squares_in(A.matrix, rows, n)
         positive = np.isin(A.squares, rows) & (A.c > 0)
-        found += A.squares[positive].tolist()
+        squares += A.squares[positive].tolist()
         vectors += list((A.vectors[:, positive] * np.sqrt(A.c[positive])).T)
-        if not found or len(found) > MAX_NULL_VECTORS:
+        if not squares or len(squares) > MAX_NULL_VECTORS:
             return None
         axes, sizes, _ = np.linalg.svd(np.array(vectors).T, full_matrices=False)
         large = sizes > DEPENDENT * sizes[0]
-        return cls(np.array(found), axes[:, large], float(sizes[large].min() ** 2))
+        return cls(np.array(squares), axes[:, large], float(sizes[large].min() ** 2))
 
     def lmo(
         self, X: Domain, v: Gradient, tol: float, guess: Point | None
@@ -121,7 +121,7 @@ def lifted(S: Symmetric, axes: Array, lift: float) -> Symmetric:
 
 def _squares_in(A: Any, rows: Indices, n: int) -> tuple[list[int], list[Array]]:
     """The rows of a sparse A among the given ones that are squares v v', and the v."""
-    found, vectors = [], []
+    squares, vectors = [], []
     diagonal = A.indices % (n + 1) == 0
     owner = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     width = np.bincount(owner[diagonal], minlength=A.shape[0])
@@ -136,6 +136,6 @@ def _squares_in(A: Any, rows: Indices, n: int) -> tuple[list[int], list[Array]]:
             continue
         v[b[a == first]] = data[a == first] / np.sqrt(corner)
         if np.abs(v[a] * v[b] - data).max() <= SQUARE * np.abs(data).max():
-            found.append(int(i))
+            squares.append(int(i))
             vectors.append(v)
-    return found, vectors
+    return squares, vectors

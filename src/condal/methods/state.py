@@ -113,10 +113,10 @@ def tree_dual(problem: Problem) -> Array | None:
     better bound there, and a V that is nearly psd. The lowest eigenvectors of V spread over the
     graph; those of C alone are spikes at the vertices of the highest degrees.
     """
-    found = _fixed_diagonal(problem)
-    if found is None or not found[0].factorable or not found[0].sparse:
+    program = _fixed_diagonal(problem)
+    if program is None or not program[0].factorable or not program[0].sparse:
         return None
-    C, t, b = found
+    C, t, b = program
     S, root = sp.csr_array(C.merged().sparse[0]), np.sqrt(t)
     mu = _best(S, root)
     total = mu - t * S.diagonal()
@@ -132,10 +132,10 @@ def point_dual(problem: Problem, x: Point) -> Array | None:
     V = C + Diag(d y) is the slack, and V x = 0 at a solution. Its diagonal determines y. Where C
     changes, this y changes with it at once, in the same rows.
     """
-    found = _fixed_diagonal(problem)
-    if found is None:
+    program = _fixed_diagonal(problem)
+    if program is None:
         return None
-    C, _, b = found
+    C, _, b = program
     if isinstance(x, LowRank):
         diagonal = ((C @ x.U) * x.U) @ x.weights
     else:
